@@ -1,0 +1,50 @@
+// For programs that have an operating system: a mapped model file and a pool of std::threads.
+// In libminnow_hosted.a; these two may allocate and block, and nothing in the core needs them.
+#pragma once
+
+#include "minnow/minnow.hpp"
+
+namespace minnow {
+
+// A file mapped read-only. Replace a model file by renaming a new one over it: truncating a mapped file in place makes
+// the next read of it fail with SIGBUS, on every system that maps files.
+class FileMap {
+ public:
+  FileMap() noexcept = default;
+  ~FileMap();
+  FileMap(FileMap&& other) noexcept;
+  FileMap& operator=(FileMap&& other) noexcept;
+  FileMap(const FileMap&) = delete;
+  FileMap& operator=(const FileMap&) = delete;
+
+  // Errors: bad_argument, io_error (also for what is not a regular file); *error_or_null is then the errno value.
+  static Status open(const char* path, FileMap* out, int* error_or_null = nullptr) noexcept;
+  Span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  Span<const std::byte> bytes_;
+};
+
+// Threads that wait for jobs: they spin briefly, then sleep. The calling thread works too, so a pool of width 1 has no
+// threads. Signals are blocked on the threads. Destroy it only while no job runs; do not use it in a forked child.
+class ThreadPool {
+ public:
+  ThreadPool() noexcept = default;
+  ~ThreadPool();
+  ThreadPool(ThreadPool&& other) noexcept;
+  ThreadPool& operator=(ThreadPool&& other) noexcept;
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  // 1 <= width <= 256. Where the system grants fewer threads the pool is narrower; see width().
+  // Errors: bad_argument, io_error (no memory).
+  static Status create(std::uint32_t width, ThreadPool* out) noexcept;
+  std::uint32_t width() const noexcept;
+  Executor executor() noexcept;  // valid as long as the pool is not moved or destroyed
+
+ private:
+  struct State;
+  State* state_ = nullptr;
+};
+
+}  // namespace minnow

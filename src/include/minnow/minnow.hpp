@@ -1,0 +1,200 @@
+// minnow's C++ interface, in the order in which data flows: Model, Session, Tokenizer, Sampler, generate().
+//
+// The caller owns every byte: a Model and a Tokenizer are views over file bytes, a Session is carved out of one block.
+// Nothing here allocates, throws, prints, locks, or reads files and environment. A Model or Tokenizer may be shared by
+// threads; a Session or Sampler belongs to one thread at a time. Output parameters are untouched on failure unless
+// their comment says otherwise. These classes are handles: copying one copies pointers, not the bytes behind them.
+#pragma once
+
+#include <string_view>
+
+#include "minnow/types.hpp"
+
+namespace minnow {
+
+// Where Model::open found fault. All texts are static.
+struct Fault {
+  const char* what = "";     // the field or table, and what is wrong with it
+  std::uint64_t offset = 0;  // byte offset in the file
+  std::uint64_t found = 0;   // the value found there, where one number says it
+};
+
+// Names follow nanoGPT's GPTConfig.
+struct ModelInfo {
+  std::uint32_t n_layer = 0;
+  std::uint32_t n_head = 0;
+  std::uint32_t n_kv_head = 0;
+  std::uint32_t n_embd = 0;
+  std::uint32_t head_size = 0;
+  std::uint32_t n_hidden = 0;    // width of the MLP
+  std::uint32_t block_size = 0;  // positions the model was trained with
+  std::uint32_t vocab_size = 0;  // length of the logits
+  std::uint32_t n_tokens = 0;    // ids that have text: 0 .. n_tokens-1; at most vocab_size
+  WeightType type = WeightType::f32;
+  bool has_text = false;           // a tokenizer is in the file
+  std::uint64_t n_parameters = 0;  // weights as the checkpoint counts them, tied ones once
+  std::uint64_t file_bytes = 0;
+  std::string_view provenance;  // UTF-8 lines "key=value"
+};
+
+// A model file, read in place: mapped, in flash, or in .rodata.
+class Model {
+ public:
+  // Validates header, tables and tokenizer; never reads weight data. `file` must stay valid and unchanged as long as
+  // anything made from it is used, and start on a 16-byte boundary (else misaligned).
+  // Errors: bad_argument, misaligned, not_a_model, unsupported, corrupt; *fault_or_null then says where.
+  static Status open(Span<const std::byte> file, Model* out, Fault* fault_or_null = nullptr) noexcept;
+
+  // Reads every byte and compares the checksum of the weights; also finds NaN and infinite scales and weights.
+  // Errors: wrong_state, corrupt.
+  Status verify(Fault* fault_or_null = nullptr) const noexcept;
+
+  // All zero if the model was never opened.
+  ModelInfo info() const noexcept;
+  Span<const std::byte> file() const noexcept { return file_; }
+
+ private:
+  Span<const std::byte> file_;
+};
+
+// Runs jobs 0 .. jobs-1, in any order and on any threads, and returns when all are done. Null `run`: the calling
+// thread. Jobs never throw and never wait for one another, so running them one after the other is correct.
+using Job = void (*)(void* arg, std::uint32_t index);
+struct Executor {
+  void (*run)(void* self, std::uint32_t jobs, Job job, void* arg) = nullptr;
+  void* self = nullptr;
+  std::uint32_t width = 1;  // jobs that may profitably run at once; 1 .. 256. Costs scratch memory, never changes bits
+};
+
+struct SessionConfig {
+  std::uint32_t context = 0;  // positions in the KV cache, 1 .. block_size; 0: block_size
+  std::uint32_t batch = 0;    // tokens computed together in prefill, 1 .. 1024; 0: 16. Costs memory, never changes bits
+  KvType kv = KvType::automatic;
+  WhenFull when_full = WhenFull::half;
+  Isa isa = Isa::best;
+  Executor executor = {};
+};
+
+// One sequence being written: its KV cache and every buffer of the forward pass.
+class Session {
+ public:
+  // The exact size in bytes of the block that create() needs. Independent of the instruction set.
+  // Errors: bad_argument, unsupported (an option that this build or this model does not have), wrong_state (no model),
+  // memory_too_small (more than this machine's size_t can count).
+  static Status memory_needed(const Model& model, const SessionConfig& config, std::size_t* bytes) noexcept;
+
+  // Carves a session from the front of `memory`, which starts on kAlign, belongs to the session until the caller reuses
+  // it, and needs no destruction. Errors: as above, and misaligned, memory_too_small.
+  static Status create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out) noexcept;
+
+  // Appends tokens to the sequence; logits() then predicts what follows the last one. When the context is full,
+  // WhenFull decides. Tokens are ids below vocab_size, or nothing is fed. No tokens: nothing happens.
+  // Errors: wrong_state, bad_argument, context_full (nothing was fed), numeric (the tokens were fed; logits() is
+  // empty).
+  Status feed(Span<const Token> tokens) noexcept;
+
+  // The same, and keeps the logits after every token: logits[tokens.size()][vocab_size], row-major.
+  // Errors: also output_too_small (nothing was fed). After numeric, rows from the failing one on are unspecified.
+  Status feed(Span<const Token> tokens, Span<float> logits) noexcept;
+
+  // [vocab_size] after the last token; empty before the first. Valid until the next feed() or reset().
+  Span<const float> logits() const noexcept;
+
+  std::uint32_t position() const noexcept;  // tokens now in the KV cache, 0 .. context()
+  std::uint32_t context() const noexcept;   // positions in the KV cache
+  Isa isa() const noexcept;                 // what really runs; never `best`
+  KvType kv() const noexcept;               // never `automatic`
+  ModelInfo model() const noexcept;         // the model it was created from
+
+  // Forgets the sequence; the memory stays.
+  void reset() noexcept;
+
+ private:
+  friend struct SessionAccess;
+  struct SessionState* state_ = nullptr;  // at the front of the caller's block
+};
+
+struct EncodeResult {
+  std::size_t tokens = 0;  // ids written
+  std::size_t bytes = 0;   // bytes of text they stand for
+};
+
+// The vocabulary of a model file: text to token ids and back.
+class Tokenizer {
+ public:
+  // Errors: wrong_state, unsupported (the file has no tokenizer).
+  static Status open(const Model& model, Tokenizer* out) noexcept;
+
+  // Writes the ids of `text`; text.size() ids always suffice. *result is written on success and on these errors:
+  //   bad_argument      text[result->bytes] starts a character that the vocabulary does not have
+  //   output_too_small  `out` is full; result->bytes tells where to go on
+  Status encode(std::string_view text, Span<Token> out, EncodeResult* result) const noexcept;
+
+  // The bytes of one token; empty for an id without text. May end inside a UTF-8 sequence.
+  std::string_view piece(Token token) const noexcept;
+
+  std::uint32_t n_tokens() const noexcept;
+
+ private:
+  Span<const std::byte> section_;
+};
+
+struct SamplerConfig {
+  float temperature = 0.8f;   // >= 0; 0: greedy, the first of the largest logits
+  std::uint32_t top_k = 200;  // keep the k largest, and all that equal the k-th; 0: all
+  float top_p = 1.0f;         // in (0, 1]: keep the fewest most probable whose probabilities reach top_p, ties included
+  float min_p = 0.0f;         // in [0, 1]: drop what is less probable than min_p times the most probable
+  std::uint64_t seed = 1;
+};
+
+// Chooses tokens. A plain value: copy it to fork, keep the seed to replay.
+class Sampler {
+ public:
+  // Errors: bad_argument.
+  static Status create(const SamplerConfig& config, Sampler* out) noexcept;
+
+  // Picks from logits [n_tokens]; pass only ids that have text. The i-th call uses one 64-bit draw, a function of
+  // (seed, i). Temperature, then top-k, min-p, top-p. Errors: bad_argument (no logits), numeric (no finite logit).
+  Status pick(Span<const float> logits, Token* out) noexcept;
+
+ private:
+  SamplerConfig config_;
+  std::uint64_t index_ = 0;
+};
+
+// Receives generated text, whole characters only, in order. Return false to stop. Must not throw.
+using TextSink = bool (*)(void* user, std::string_view text);
+// Receives every generated token as it is picked. Return false to stop. Must not throw.
+using TokenSink = bool (*)(void* user, Token token);
+
+struct GenerateConfig {
+  std::uint32_t max_tokens = 256;
+  std::string_view stop;  // generation ends before this text; empty: none. Needs a tokenizer
+  TextSink on_text = nullptr;
+  TokenSink on_token = nullptr;
+  void* user = nullptr;
+};
+
+struct GenerateResult {
+  std::uint32_t tokens = 0;  // generated, the ones of a matched stop text included
+  bool stopped = false;      // the stop text appeared
+};
+
+// Feeds the prompt, then picks and feeds until max_tokens, the stop text, a full context (context_full) or a sink that
+// returns false (cancelled). `tokenizer_or_null` is needed for on_text and stop. The prompt may be empty if the session
+// already has logits. *result_or_null is also written on cancelled, context_full and numeric.
+Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& sampler, Span<const Token> prompt,
+                const GenerateConfig& config, GenerateResult* result_or_null = nullptr) noexcept;
+
+// The instruction sets that this build has and this CPU can run, ascending, without `best`; the last one is the best.
+// `out` needs room for 6. Returns how many.
+std::size_t available_isas(Span<Isa> out) noexcept;
+const char* to_string(Isa isa) noexcept;
+const char* to_string(WeightType type) noexcept;
+const char* to_string(KvType kv) noexcept;
+const char* to_string(WhenFull when) noexcept;
+
+// "1.0.0"
+const char* version() noexcept;
+
+}  // namespace minnow

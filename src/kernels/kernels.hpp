@@ -1,0 +1,96 @@
+// The contract of all arithmetic: one table of functions an instruction set, each giving the same bits. Read this page
+// first, then kernels_ref.cpp, which defines every result. Plain pointers; nothing of models. Depends on base.
+//
+// The same bits everywhere, for finite inputs whose intermediates are no non-zero denormals:
+//   - a matrix product gives each output row its own lane: a plain fused multiply-add sequence over k, ascending;
+//   - int8 products are summed exactly within a group of 32, then one fused multiply-add a group;
+//   - other sums use 8 lanes, element i in lane i mod 8, then the tree ((0+4)+(2+6)) + ((1+5)+(3+7));
+//   - exp and erf are the polynomials of coefficients.hpp, evaluated in one order.
+// Vectors of floats are padded to a multiple of 8: a kernel given n elements may read up to round_up(n, 8) and, where
+// it writes, writes zeros to the padding (matmul: whatever padded rows and bias give). Pointers to floats need no
+// alignment beyond 4 bytes, halves 2, weights 2.
+#pragma once
+
+#include "kernels/layout.hpp"
+
+namespace minnow {
+
+// out[t][r] = sum over k of w[r][k] * x[t][k], + bias[r] as a separate addition, for the rows of some blocks.
+struct MatmulArgs {
+  const std::byte* weights = nullptr;   // the whole matrix, as layout.hpp says
+  const float* bias_or_null = nullptr;  // [rows padded to 8]
+  std::uint32_t groups = 0;             // columns / 32, rounded up
+  std::uint32_t block_begin = 0;        // blocks of 8 rows to compute: block_begin <= b < block_end
+  std::uint32_t block_end = 0;
+  std::uint32_t tokens = 0;
+  // Input for f32 and f16 weights: [tokens][groups * 32], the padding zero.
+  const float* x = nullptr;
+  // Input for q8 weights, as `quantise` writes it.
+  const std::int8_t* q = nullptr;     // [tokens][groups * 32], each -127 .. 127
+  const float* scale = nullptr;       // [tokens][groups]
+  const std::int32_t* sum = nullptr;  // [tokens][groups]: the sum of a group's 32 q
+  float* out = nullptr;               // [tokens][out_pitch]; writes 8 floats at 8 * b of each token
+  std::size_t out_pitch = 0;          // floats
+};
+
+struct Kernels {
+  Isa isa = Isa::reference;
+  const char* name = "";  // "reference", "avx2", "vnni (EVEX)", ..
+
+  // One a weight type: f32, f16, q8. Null: not implemented.
+  //   f32, f16:  acc = fma(w, x, acc) for k ascending from acc = +0
+  //   q8:        acc = fma(float(dot), weight_scale * activation_scale, acc) for groups ascending, dot exact
+  void (*matmul[4])(const MatmulArgs& args) = {};
+
+  // Quantises groups * 32 floats, 32 at a time: scale = amax / 127, q = round(x * (127 / amax)) to nearest even;
+  // a group with amax < 2^-100 gets scale 0 and zeros. q [groups * 32], scale and sum [groups].
+  void (*quantise)(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) = nullptr;
+
+  // y = (x - mean) / sqrt(variance + eps) * weight + bias over n elements (Ba et al., arXiv:1607.06450), as
+  // t = (x - mean) * (1 / sqrt(variance + eps)); y = fma(t, weight, bias), or t * weight without a bias.
+  // weight and bias are padded to 8 with anything finite. y may be x.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps,
+                     float* y) = nullptr;
+
+  // x += y. n elements.
+  void (*add)(float* x, const float* y, std::uint32_t n) = nullptr;
+
+  // In place (Hendrycks, Gimpel, arXiv:1606.08415). The erf form is PyTorch's default, the tanh form GPT-2's.
+  //   erf:   h = 0.5 * x; fma(h, erf(x * sqrt(1/2)), h)
+  //   tanh:  x / (1 + exp(-2 u)), u = sqrt(2 / pi) * (x + 0.044715 x^3), which equals 0.5 x (1 + tanh(u))
+  void (*gelu_erf)(float* x, std::uint32_t n) = nullptr;
+  void (*gelu_tanh)(float* x, std::uint32_t n) = nullptr;
+
+  // n floats to halves: nearest even, saturating at +-65504. out is not padded: exactly n are written.
+  void (*to_half)(const float* x, std::uint32_t n, Half* out) = nullptr;
+
+  // Attention of one query, one tile of at most kAttentionTile positions at a time (the tile loop is in
+  // session/attention.cpp, after Dao et al., arXiv:2205.14135). Index 0: f32 cache, 1: f16 cache.
+  //
+  // out[i] = scale * (fma over dims ascending from +0 of q[dim] * key[first_slot + i][dim]), 0 <= i < count.
+  // q [head_size] (not padded). keys: of one head, [slots / 8][head_size][8]. May write 7 floats before and after out.
+  void (*attention_scores[2])(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
+                              std::uint32_t count, float scale, float* out) = {};
+
+  // s[count] becomes p = exp(s - m'), m' = max(*m, max of s); returns c = exp(*m - m'); then *m = m',
+  // *l = fma(*l, c, sum of p). 1 <= count <= kAttentionTile; s is padded to 8. First tile: *m = -inf, *l = 0.
+  float (*softmax_tile)(float* s, std::uint32_t count, float* m, float* l) = nullptr;
+
+  // o = o * c, then for i ascending o = fma(p[i], value[first_slot + i], o). o [head_size padded to 8].
+  // values: of one head, [slots][value_pitch(head_size)].
+  void (*attention_mix[2])(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
+                           std::uint32_t count, float c, float* o) = {};
+};
+
+// The tables that this build has and this CPU can run, in ascending order of speed; [0] is the reference.
+// At most kMaxKernels. Returns how many.
+inline constexpr std::size_t kMaxKernels = 8;
+std::size_t available_kernels(const Kernels** out) noexcept;
+
+// The fastest table for `isa`, or null if this build or CPU has none.
+const Kernels* select_kernels(Isa isa) noexcept;
+
+// Row `row` of a matrix as floats, x[columns], without rounding (embedding lookup).
+void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns, std::uint32_t row, float* x) noexcept;
+
+}  // namespace minnow
