@@ -1,0 +1,102 @@
+# make              build/minnow, build/libminnow.a (the core, no operating system), build/libminnow_hosted.a
+# make run          text from the shipped model
+# make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models
+#
+# BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
+# WERROR=1          warnings are errors             RUNNER=..    what starts the tests, e.g. an emulator
+# Cross build:      make CXX=aarch64-linux-gnu-g++ BUILD=build-aarch64 LDFLAGS=-static
+# Works with GNU make 3.81 and later. CMakeLists.txt has the same rules and flags.
+
+BUILD ?= build
+ifeq ($(origin CXX),default)
+CXX := c++
+endif
+ifeq ($(origin AR),default)
+AR := ar
+endif
+TARGET := $(shell $(CXX) -dumpmachine)
+
+CORE_SOURCES := $(sort $(filter-out src/hosted/%,$(wildcard src/*/*.cpp)))
+HOSTED_SOURCES := $(sort $(wildcard src/hosted/*.cpp))
+TOOL_SOURCES := $(sort $(wildcard tools/*.cpp tools/*/*.cpp))
+TEST_SOURCES := tests/main.cpp $(sort $(wildcard tests/*_test.cpp tests/*/*_test.cpp tests/*/*/*_test.cpp))
+TEST_C_SOURCES := $(sort $(wildcard tests/*/*_test.c))
+
+object = $(patsubst %,$(BUILD)/obj/%.o,$(1))
+CORE_OBJECTS := $(call object,$(CORE_SOURCES))
+HOSTED_OBJECTS := $(call object,$(HOSTED_SOURCES))
+TOOL_OBJECTS := $(call object,$(TOOL_SOURCES))
+TEST_OBJECTS := $(call object,$(TEST_SOURCES) $(TEST_C_SOURCES))
+
+# No contraction: fused multiply-add only where the source says so, else results would differ between machines.
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+FLAGS := -O2 -ffp-contract=off -fno-math-errno $(WARNINGS) -Isrc -Isrc/include -I.
+CORE_FLAGS := -fno-exceptions -fno-rtti
+TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
+
+# Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
+# files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
+isa_flags =
+ifneq ($(filter x86_64-%,$(TARGET)),)
+AVX2 := -mavx2 -mfma -mf16c
+AVX_VNNI := $(shell $(CXX) -mavxvnni -E -x c++ /dev/null >/dev/null 2>&1 && echo -mavxvnni)
+isa_flags = $(if $(filter %_avx2.cpp,$<),$(AVX2))$(if $(filter %_vnni_vex.cpp,$<),$(AVX2) $(AVX_VNNI))$(if \
+  $(filter %_vnni_evex.cpp,$<),$(AVX2) -mavx512f -mavx512vl -mavx512vnni)
+endif
+ifneq ($(filter aarch64-% arm64-%,$(TARGET)),)
+isa_flags = $(if $(filter %_dotprod.cpp,$<),-march=armv8.2-a+dotprod)
+endif
+
+all: $(BUILD)/minnow $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a
+
+$(BUILD)/minnow: $(TOOL_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread -o $@ $^
+
+$(BUILD)/libminnow.a: $(CORE_OBJECTS)
+$(BUILD)/libminnow_hosted.a: $(HOSTED_OBJECTS)
+$(BUILD)/%.a:
+	rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(HOSTED_OBJECTS) $(CORE_OBJECTS)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread -o $@ $^
+
+folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS))$(if $(filter tests/%,$<),$(TEST_FLAGS))
+COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
+DEPENDENCIES = -MMD -MP -c -o $@ $<
+$(BUILD)/obj/%.cpp.o: %.cpp $(BUILD)/flags
+	$(COMPILE) -std=c++17 $(FLAGS) $(isa_flags) $(folder_flags) -pthread $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
+$(BUILD)/obj/%.c.o: %.c $(BUILD)/flags
+	$(COMPILE) -x c -std=c99 $(FLAGS) $(folder_flags) $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
+
+# Changes only when compiler or flags do, and then everything is compiled again.
+USED = $(CXX) $(FLAGS) $(CPPFLAGS) $(CXXFLAGS)
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@
+
+run: $(BUILD)/minnow
+	$(BUILD)/minnow run models/shakespeare-char.minnow
+
+test: $(BUILD)/tests/run $(BUILD)/minnow
+	@sh tests/run.sh $(RUNNER) $(BUILD)/tests/run $(TESTS)
+
+$(TEST_OBJECTS): | doctest
+doctest:
+	@CXX='$(CXX) $(CPPFLAGS)' sh tests/get_doctest.sh
+
+check: all
+	@CXX='$(CXX)' NM='$(NM)' sh tests/check/all.sh $(BUILD)
+
+golden: $(BUILD)/minnow $(BUILD)/tests/run
+	@test -n '$(SHARED)' || { echo 'make golden needs SHARED=DIR, the folder that holds models/ and text/'; exit 2; }
+	sh tests/golden/run.sh $(BUILD) '$(SHARED)'
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all run test doctest check golden clean force
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+-include $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS))

@@ -1,0 +1,16 @@
+#!/bin/sh
+# The core library needs only these symbols from outside: no allocator, stdio, exit, environment, lock or libm.
+# core_symbols.sh BUILD
+allowed='^(mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
+symbols=$(${NM:-nm} -P "$1/libminnow.a") || exit 1
+echo "$symbols" | awk -v allowed="$allowed" '
+  /\[.*\]:$/ { next }                              # libminnow.a[member.o]:
+  $2 == "U" || $2 == "w" || $2 == "v" && NF == 2 { wanted[$1] = 1; next }
+  { defined[$1] = 1; n++ }
+  END {
+    for (name in wanted) {
+      if (!(name in defined) && name !~ allowed) { print "libminnow.a needs " name; bad = 1 }
+    }
+    if (n == 0) { print "libminnow.a defines nothing"; bad = 1 }
+    exit bad
+  }'
