@@ -1,0 +1,80 @@
+// Scalar arithmetic with the same bits on every machine: fused multiply-add, exp, erf, log. The reference kernels, the
+// sampler and eval use it; the vector kernels repeat the same operations in the same order. Depends on base only.
+#pragma once
+
+#include <cmath>
+
+#include "base/bits.hpp"
+#include "kernels/coefficients.hpp"
+
+namespace minnow {
+
+// a * b + c with one rounding. Not every C library's fmaf is right, so where the CPU is not known to have the
+// instruction: the product of two floats is exact in double; the sum is rounded to odd (Boldo, Melquiond: Emulation of
+// FMA and Correctly Rounded Sums, 2008), which makes the second rounding, to float, harmless.
+inline float fused(float a, float b, float c) noexcept {
+#if defined(__FP_FAST_FMAF)
+  return __builtin_fmaf(a, b, c);
+#else
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double addend = static_cast<double>(c);
+  double sum = product + addend;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (addend - part);  // Knuth's two-sum: exactly what was rounded off
+  std::uint64_t bits = bit_cast<std::uint64_t>(sum);
+  // `error` is NaN for infinite sums; comparing bits of the low word keeps those as they are.
+  if ((error > 0 || error < 0) && (bits & 1) == 0) {
+    bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+    sum = bit_cast<double>(bits);
+  }
+  return static_cast<float>(sum);
+#endif
+}
+
+// exp(x) within 2 units in the last place; 0 below kExpMin, exp(kExpMax) above kExpMax; NaN stays NaN.
+inline float exp_f32(float x) noexcept {
+  const float limited = x > kExpMax ? kExpMax : x;
+  const float shifted = fused(limited, kLog2E, kRoundMagic);
+  const float n = shifted - kRoundMagic;
+  float r = fused(n, -kLn2High, limited);
+  r = fused(n, -kLn2Low, r);
+  float p = fused(kExp[4], r, kExp[3]);
+  p = fused(p, r, kExp[2]);
+  p = fused(p, r, kExp[1]);
+  p = fused(p, r, kExp[0]);
+  p = fused(p, r, 1.0f);
+  p = fused(p, r, 1.0f);
+  const float power = bit_cast<float>((bit_cast<std::uint32_t>(shifted) + 127u) << 23);
+  return x < kExpMin ? 0.0f : p * power;
+}
+
+// erf(x), absolute error below 2e-7.
+inline float erf_f32(float x) noexcept {
+  const std::uint32_t bits = bit_cast<std::uint32_t>(x);
+  const std::uint32_t sign = bits & 0x80000000u;
+  const float magnitude = bit_cast<float>(bits ^ sign);
+  const float a = magnitude > kErfMax ? kErfMax : magnitude;
+  float q = fused(kErf[8], a, kErf[7]);
+  for (int i = 6; i >= 0; --i) q = fused(q, a, kErf[i]);
+  const float y = 1.0f - exp_f32(a * q);
+  return bit_cast<float>(bit_cast<std::uint32_t>(y) ^ sign);
+}
+
+// Natural logarithm of a positive normal double, error below 1e-15 relative or 1e-16 absolute.
+// x = 2^e m, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), by its series.
+inline double log_f64(double x) noexcept {
+  const std::uint64_t bits = bit_cast<std::uint64_t>(x);
+  int e = static_cast<int>(bits >> 52) - 1023;
+  double m = bit_cast<double>((bits & 0xfffffffffffffu) | 0x3ff0000000000000u);
+  if (m > 0x1.6a09e667f3bcdp+0) {
+    m *= 0.5;
+    ++e;
+  }
+  const double s = (m - 1.0) / (m + 1.0);
+  const double s2 = s * s;
+  double series = 0;
+  for (int k = 23; k >= 1; k -= 2) series = series * s2 + 1.0 / k;
+  return static_cast<double>(e) * 0x1.62e42fefa39efp-1 + 2.0 * s * series;
+}
+
+}  // namespace minnow
