@@ -57,7 +57,8 @@ $(BUILD)/libminnow_hosted.a: $(HOSTED_OBJECTS)
 $(BUILD)/%.a:
 	rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(HOSTED_OBJECTS) $(CORE_OBJECTS)
+$(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(BUILD)/libminnow_hosted.a \
+  $(BUILD)/libminnow.a
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread -o $@ $^
 
