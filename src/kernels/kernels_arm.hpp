@@ -1,0 +1,315 @@
+// Everything that the aarch64 tables share: they differ only in how four int8 products are summed (class Dot).
+// For the kernels_*.cpp of Arm alone; all of it has internal linkage, compiled with each file's own flags.
+// Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp.
+#pragma once
+
+#include "kernels/kernels.hpp"
+#include "kernels/vector_arm.hpp"
+
+namespace minnow {
+namespace {
+
+void store_row(const MatmulArgs& args, std::size_t block, std::size_t t, Floats acc) {
+  if (args.bias_or_null != nullptr) acc = plus(acc, load(args.bias_or_null + block * kBlockRows));
+  store(args.out + t * args.out_pitch + block * kBlockRows, acc);
+}
+
+// Blocks x Tokens outputs of 8 rows, each its own chain of multiply-adds, so that their latencies overlap.
+template <class Element, int Blocks, int Tokens>
+void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
+  const std::size_t columns = std::size_t{args.groups} * kGroupColumns;
+  const std::size_t block_bytes = columns * kBlockRows * Element::kBytes;
+  const std::byte* w = args.weights + block * block_bytes;
+  const float* x = args.x + t * columns;
+  Floats acc[Blocks][Tokens];
+  for (int b = 0; b < Blocks; ++b) {
+    for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
+  }
+  for (std::size_t k = 0; k < columns; ++k, w += kBlockRows * Element::kBytes) {
+    Floats row[Blocks];
+    for (int b = 0; b < Blocks; ++b) row[b] = Element::load8(w + static_cast<std::size_t>(b) * block_bytes);
+    for (int i = 0; i < Tokens; ++i) {
+      const float xk = x[static_cast<std::size_t>(i) * columns + k];
+      for (int b = 0; b < Blocks; ++b) acc[b][i] = fused(row[b], xk, acc[b][i]);
+    }
+  }
+  for (int b = 0; b < Blocks; ++b) {
+    for (int i = 0; i < Tokens; ++i) {
+      store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
+    }
+  }
+}
+
+// Two steps of q8 weights, 8 rows x 4 columns each: rows 0 .. 3 and 4 .. 7 of the first, then of the second.
+struct Steps {
+  int8x16_t first_low, first_high, second_low, second_high;
+};
+Steps load_steps(const std::byte* at) {
+  const auto* w = reinterpret_cast<const std::int8_t*>(at);
+  return {vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)};
+}
+
+template <class Dot, int Blocks, int Tokens>
+void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
+  const std::size_t groups = args.groups;
+  const std::size_t block_bytes = groups * sizeof(Q8Group);
+  const std::byte* w = args.weights + block * block_bytes;
+  Floats acc[Blocks][Tokens];
+  for (int b = 0; b < Blocks; ++b) {
+    for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
+  }
+  for (std::size_t g = 0; g < groups; ++g, w += sizeof(Q8Group)) {
+    const std::int8_t* q = args.q + (t * groups + g) * kGroupColumns;
+    const float* scale = args.scale + t * groups + g;
+    Dot dot[Blocks][Tokens];
+    for (std::size_t k = 0; k < kGroupColumns; k += 16) {
+      int8x16_t x[Tokens];
+      for (int i = 0; i < Tokens; ++i) x[i] = vld1q_s8(q + static_cast<std::size_t>(i) * groups * kGroupColumns + k);
+      for (int b = 0; b < Blocks; ++b) {
+        const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + k * kBlockRows;
+        const Steps near = load_steps(at);
+        for (int i = 0; i < Tokens; ++i) dot[b][i].template add<0>(near, x[i]);
+        const Steps far = load_steps(at + 64);
+        for (int i = 0; i < Tokens; ++i) dot[b][i].template add<2>(far, x[i]);
+      }
+    }
+    for (int b = 0; b < Blocks; ++b) {
+      const Floats weight_scale = F16::load8(w + static_cast<std::size_t>(b) * block_bytes);
+      for (int i = 0; i < Tokens; ++i) {
+        const Floats s = times(weight_scale, splat(scale[static_cast<std::size_t>(i) * groups]));
+        acc[b][i] = fused(dot[b][i].total(), s, acc[b][i]);
+      }
+    }
+  }
+  for (int b = 0; b < Blocks; ++b) {
+    for (int i = 0; i < Tokens; ++i) {
+      store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
+    }
+  }
+}
+
+// All tokens for `Blocks` blocks: their weights stay in the first cache while the tokens pass.
+template <class Element, int Blocks, int Tokens>
+void float_strip(const MatmulArgs& args, std::size_t block) {
+  std::size_t t = 0;
+  for (; t + Tokens <= args.tokens; t += Tokens) float_tile<Element, Blocks, Tokens>(args, block, t);
+  for (; t < args.tokens; ++t) float_tile<Element, Blocks, 1>(args, block, t);
+}
+template <class Dot, int Blocks, int Tokens>
+void q8_strip(const MatmulArgs& args, std::size_t block) {
+  std::size_t t = 0;
+  for (; t + Tokens <= args.tokens; t += Tokens) q8_tile<Dot, Blocks, Tokens>(args, block, t);
+  for (; t < args.tokens; ++t) q8_tile<Dot, Blocks, 1>(args, block, t);
+}
+
+template <class Element>
+void matmul_float(const MatmulArgs& args) {
+  std::size_t block = args.block_begin;
+  if (args.tokens == 1) {
+    for (; block + 8 <= args.block_end; block += 8) float_tile<Element, 8, 1>(args, block, 0);
+  }
+  for (; block + 2 <= args.block_end; block += 2) float_strip<Element, 2, 4>(args, block);
+  for (; block < args.block_end; ++block) float_strip<Element, 1, 4>(args, block);
+}
+
+template <class Dot>
+void matmul_q8(const MatmulArgs& args) {
+  std::size_t block = args.block_begin;
+  if (args.tokens == 1) {
+    for (; block + 4 <= args.block_end; block += 4) q8_tile<Dot, 4, 1>(args, block, 0);
+  }
+  for (; block < args.block_end; ++block) q8_strip<Dot, 1, 4>(args, block);
+}
+
+void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) {
+  const float32x4_t magic = vdupq_n_f32(kRoundMagic);
+  for (std::uint32_t g = 0; g < groups; ++g, x += kGroupColumns, q += kGroupColumns) {
+    float32x4_t v[8];
+    uint32x4_t largest = vdupq_n_u32(0);
+    for (int i = 0; i < 8; ++i) {
+      v[i] = vld1q_f32(x + 4 * i);
+      largest = vmaxq_u32(largest, vandq_u32(vreinterpretq_u32_f32(v[i]), vdupq_n_u32(0x7fffffffu)));
+    }
+    const float amax = bit_cast<float>(vmaxvq_u32(largest));
+    const bool zero = amax < kQuantiseMin;
+    scale[g] = zero ? 0.0f : amax / 127.0f;
+    const float32x4_t inverse = vdupq_n_f32(zero ? 0.0f : 127.0f / amax);
+    uint16x4_t n[8];  // the low bytes are the rounded integers
+    for (int i = 0; i < 8; ++i) {
+      n[i] = vmovn_u32(vreinterpretq_u32_f32(vaddq_f32(vmulq_f32(v[i], inverse), magic)));
+    }
+    std::int32_t total = 0;
+    for (int i = 0; i < 8; i += 4) {
+      const uint8x8_t low = vmovn_u16(vcombine_u16(n[i], n[i + 1]));
+      const uint8x8_t high = vmovn_u16(vcombine_u16(n[i + 2], n[i + 3]));
+      const int8x16_t bytes = vreinterpretq_s8_u8(vcombine_u8(low, high));
+      vst1q_s8(q + 4 * i, bytes);
+      total += vaddlvq_s8(bytes);
+    }
+    sum[g] = total;
+  }
+}
+
+void layer_norm(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps, float* y) {
+  Floats total = splat(0);
+  for (std::uint32_t i = 0; i < n; i += 8) total = plus(total, keep(load(x + i), i, n));
+  const Floats mean = splat(sum_tree(total) / static_cast<float>(n));
+  Floats square = splat(0);
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    const Floats d = keep(minus(load(x + i), mean), i, n);
+    square = fused(d, d, square);
+  }
+  const float variance = sum_tree(square) / static_cast<float>(n);
+  const Floats inverse = splat(1.0f / vget_lane_f32(vsqrt_f32(vdup_n_f32(variance + eps)), 0));
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    const Floats t = times(minus(load(x + i), mean), inverse);
+    const Floats w = load(weight + i);
+    store(y + i, keep(bias_or_null != nullptr ? fused(t, w, load(bias_or_null + i)) : times(t, w), i, n));
+  }
+}
+
+void add(float* x, const float* y, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; i += 8) store(x + i, keep(plus(load(x + i), load(y + i)), i, n));
+}
+
+void gelu_erf(float* x, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    const Floats v = load(x + i);
+    const Floats h = times(splat(0.5f), v);
+    store(x + i, keep(fused(h, erf8(times(v, splat(kSqrtHalf))), h), i, n));
+  }
+}
+
+void gelu_tanh(float* x, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    const Floats v = load(x + i);
+    const Floats cubic = fused(times(times(v, v), splat(kGeluCubic)), v, v);
+    const Floats divisor = plus(splat(1), exp8(times(cubic, splat(kMinusTwoSqrt2OverPi))));
+    store(x + i, keep({vdivq_f32(v.low, divisor.low), vdivq_f32(v.high, divisor.high)}, i, n));
+  }
+}
+
+uint16x4_t saturated_half(float32x4_t x) {
+  const float32x4_t limited = vmaxq_f32(vminq_f32(x, vdupq_n_f32(kHalfMax)), vdupq_n_f32(-kHalfMax));
+  return vreinterpret_u16_f16(vcvt_f16_f32(limited));
+}
+
+void to_half(const float* x, std::uint32_t n, Half* out) {
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    const uint16x8_t h = vcombine_u16(saturated_half(vld1q_f32(x + i)), saturated_half(vld1q_f32(x + i + 4)));
+    if (i + 8 <= n) {
+      vst1q_u16(out + i, h);
+    } else {
+      Half tail[8];
+      vst1q_u16(tail, h);
+      for (std::uint32_t j = i; j < n; ++j) out[j] = tail[j - i];
+    }
+  }
+}
+
+// Scores of `Blocks` blocks of 8 positions.
+template <class Element, int Blocks>
+void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
+  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
+  Floats acc[Blocks];
+  for (int b = 0; b < Blocks; ++b) acc[b] = splat(0);
+  for (std::size_t dim = 0; dim < head_size; ++dim, keys += kKeyLanes * Element::kBytes) {
+    for (int b = 0; b < Blocks; ++b) {
+      acc[b] = fused(Element::load8(keys + static_cast<std::size_t>(b) * block_bytes), q[dim], acc[b]);
+    }
+  }
+  for (int b = 0; b < Blocks; ++b) store(out + 8 * b, times(acc[b], splat(scale)));
+}
+
+template <class Element>
+void attention_scores(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
+                      std::uint32_t count, float scale, float* out) {
+  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
+  const std::uint32_t before = first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
+  const std::byte* at = static_cast<const std::byte*>(keys) + first_slot / kKeyLanes * block_bytes;
+  std::uint32_t blocks = (before + count + kKeyLanes - 1) / kKeyLanes;
+  out -= before;
+  for (; blocks >= 8; blocks -= 8, at += 8 * block_bytes, out += 64) {
+    score_blocks<Element, 8>(q, head_size, at, scale, out);
+  }
+  if (blocks >= 4) {
+    score_blocks<Element, 4>(q, head_size, at, scale, out);
+    blocks -= 4, at += 4 * block_bytes, out += 32;
+  }
+  if (blocks >= 2) {
+    score_blocks<Element, 2>(q, head_size, at, scale, out);
+    blocks -= 2, at += 2 * block_bytes, out += 16;
+  }
+  if (blocks != 0) score_blocks<Element, 1>(q, head_size, at, scale, out);
+}
+
+float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
+  const Floats before = splat(*m);
+  Floats largest = before;
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    Floats v = load(s + i);
+    if (i + 8 > count) v = choose(first_lanes(count - i), v, before);
+    largest = {vmaxq_f32(largest.low, v.low), vmaxq_f32(largest.high, v.high)};
+  }
+  const float most = vmaxvq_f32(vmaxq_f32(largest.low, largest.high)) + 0.0f;
+  Floats total = splat(0);
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    const Floats p = keep(exp8(minus(load(s + i), splat(most))), i, count);
+    store(s + i, p);
+    total = plus(total, p);
+  }
+  const float c = vgetq_lane_f32(exp4(vdupq_n_f32(*m - most)), 0);
+  *m = most;
+  *l = __builtin_fmaf(*l, c, sum_tree(total));
+  return c;
+}
+
+// `Vectors` x 8 dimensions.
+template <class Element, int Vectors>
+void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
+              float* o) {
+  Floats acc[Vectors];
+  for (int v = 0; v < Vectors; ++v) acc[v] = times(load(o + 8 * v), splat(c));
+  for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
+    for (int v = 0; v < Vectors; ++v) {
+      acc[v] = fused(Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), p[i], acc[v]);
+    }
+  }
+  for (int v = 0; v < Vectors; ++v) store(o + 8 * v, acc[v]);
+}
+
+template <class Element>
+void attention_mix(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
+                   std::uint32_t count, float c, float* o) {
+  const std::uint32_t pitch = value_pitch(head_size);
+  const std::size_t pitch_bytes = pitch * Element::kBytes;
+  const std::byte* at = static_cast<const std::byte*>(values) + first_slot * pitch_bytes;
+  std::uint32_t dim = 0;
+  for (; dim + 64 <= pitch; dim += 64)
+    mix_dims<Element, 8>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+  for (; dim + 32 <= pitch; dim += 32)
+    mix_dims<Element, 4>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+  for (; dim < pitch; dim += 8) mix_dims<Element, 1>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+}
+
+// The whole table, for one way to sum int8 products.
+template <class Dot>
+constexpr Kernels arm_table(Isa isa, const char* name) {
+  return {
+      isa,
+      name,
+      {matmul_float<F32>, matmul_float<F16>, matmul_q8<Dot>, nullptr},
+      quantise,
+      layer_norm,
+      add,
+      gelu_erf,
+      gelu_tanh,
+      to_half,
+      {attention_scores<F32>, attention_scores<F16>},
+      softmax_tile,
+      {attention_mix<F32>, attention_mix<F16>},
+  };
+}
+
+}  // namespace
+}  // namespace minnow
