@@ -1,0 +1,16 @@
+// The forward pass: token ids in, logits out. One function a stage; the arithmetic is in kernels/.
+#pragma once
+
+#include "session/state.hpp"
+
+namespace minnow {
+
+// Runs n tokens through all layers and into the KV cache, at positions s.ring.count .. ; leaves their residual stream
+// in s.x. 1 <= n <= s.shape.batch, and the ring has room for them.
+void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept;
+
+// Computes the logits of tokens first .. first + n - 1 of the last forward() into s.logits; 1 <= n <= kLogitRows and
+// the batch. Returns how many of them are finite rows, counted from the first.
+std::uint32_t compute_logits(SessionState& s, std::uint32_t first, std::uint32_t n) noexcept;
+
+}  // namespace minnow

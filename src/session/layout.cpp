@@ -1,0 +1,69 @@
+// The layout of a session's one block of memory.
+#include "session/attention.hpp"
+#include "session/state.hpp"
+
+namespace minnow {
+namespace {
+
+// Stops at the largest value, which no arena has.
+std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t out = UINT64_MAX;
+  return checked_multiply(a, b, &out) ? out : UINT64_MAX;
+}
+
+Widths widths_of(const Config& c) noexcept {
+  Widths w;
+  w.embd = round_up(c.n_embd, 32u);
+  w.qkv = round_up((c.n_head + 2 * c.n_kv_head) * c.head_size, 8u);
+  w.attended = round_up(c.n_head * c.head_size, 32u);
+  w.hidden = round_up(c.n_hidden, 32u);
+  w.widest = w.embd;
+  if (w.attended > w.widest) w.widest = w.attended;
+  if (w.hidden > w.widest) w.widest = w.hidden;
+  w.logits = round_up(c.vocab_size, 8u);
+  return w;
+}
+
+}  // namespace
+
+void lay_out(Arena& arena, const Config& c, const SessionShape& shape, SessionState* out) noexcept {
+  const Widths w = widths_of(c);
+  const std::uint64_t batch = shape.batch;
+  const std::uint64_t heads = product(c.n_layer, c.n_kv_head);  // of all layers
+  const std::uint64_t element = kv_bytes(shape.kv);
+  const std::uint64_t key_blocks = block_count(shape.context);
+  const std::uint64_t key_head = product(product(key_blocks * kKeyLanes, c.head_size), element);
+  const std::uint64_t value_head = product(product(shape.context, value_pitch(c.head_size)), element);
+  const std::uint64_t logit_rows = batch < kLogitRows ? batch : kLogitRows;
+  const std::uint64_t groups = w.widest / kGroupColumns;
+
+  arena.take<SessionState>(1);
+  SessionState s;
+  s.shape = shape;
+  s.widths = w;
+  s.key_head_bytes = static_cast<std::size_t>(key_head);
+  s.value_head_bytes = static_cast<std::size_t>(value_head);
+
+  s.layers = arena.take<LayerWeights>(c.n_layer);
+  s.tokens = arena.take<Token>(shape.context);
+  s.keys = arena.take<std::byte>(product(heads, key_head));
+  s.values = arena.take<std::byte>(product(heads, value_head));
+
+  s.x = arena.take<float>(product(batch, w.embd));
+  s.h = arena.take<float>(product(batch, w.embd));
+  s.qkv = arena.take<float>(product(batch, w.qkv));
+  s.attended = arena.take<float>(product(batch, w.attended));
+  s.hidden = arena.take<float>(product(batch, w.hidden));
+  s.y = arena.take<float>(product(batch, w.embd));
+  s.logits = arena.take<float>(product(logit_rows, w.logits));
+
+  s.q = arena.take<std::int8_t>(product(batch, w.widest));
+  s.q_scale = arena.take<float>(product(batch, groups));
+  s.q_sum = arena.take<std::int32_t>(product(batch, groups));
+
+  s.attend_scratch = arena.take<float>(product(shape.workers, round_up(attend_scratch(c.head_size), 16u)));
+  s.half_row = arena.take<Half>(product(shape.workers, value_pitch(c.head_size)));
+  *out = s;
+}
+
+}  // namespace minnow

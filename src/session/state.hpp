@@ -1,0 +1,93 @@
+// Everything that a session has in memory, each buffer with its shape. Read this page to know what a token needs.
+#pragma once
+
+#include "base/arena.hpp"
+#include "kernels/kernels.hpp"
+#include "minnow/minnow.hpp"
+#include "model/weights.hpp"
+#include "session/ring.hpp"
+
+namespace minnow {
+
+// What decides the size of every buffer.
+struct SessionShape {
+  std::uint32_t context = 0;  // positions in the KV cache
+  std::uint32_t batch = 0;    // tokens computed together
+  std::uint32_t workers = 0;  // jobs at once
+  KvType kv = KvType::f32;    // never automatic
+};
+
+// Receives attention probabilities while a session runs; for tests and tools that look inside. Called from any worker.
+// Returns where to put the probabilities [count padded to 8] of one query, or null to skip it.
+struct AttentionProbe {
+  float* (*row)(void* user, std::uint32_t layer, std::uint32_t head, std::uint32_t position) = nullptr;
+  void* user = nullptr;
+};
+
+// Widths of rows, in elements, padding included.
+struct Widths {
+  std::uint32_t embd = 0;      // n_embd, to 32
+  std::uint32_t qkv = 0;       // (n_head + 2 n_kv_head) head_size, to 8
+  std::uint32_t attended = 0;  // n_head head_size, to 32
+  std::uint32_t hidden = 0;    // n_hidden, to 32
+  std::uint32_t widest = 0;    // the widest input of a matrix product
+  std::uint32_t logits = 0;    // vocab_size, to 8
+};
+
+// Logits of this many tokens are computed together when the caller wants all of them.
+inline constexpr std::uint32_t kLogitRows = 4;
+
+struct SessionState {
+  Model model;
+  const Config* config = nullptr;  // in the model file
+  const Kernels* kernels = nullptr;
+  Executor executor;
+  WhenFull when_full = WhenFull::half;
+  SessionShape shape;
+  Widths widths;
+  Weights weights;
+  AttentionProbe probe;
+  Ring ring;
+  std::uint32_t last_pass = 0;  // tokens of the last forward(), whose residual stream is in x
+  bool has_logits = false;
+
+  // Long-lived.
+  LayerWeights* layers = nullptr;  // [n_layer]
+  Token* tokens = nullptr;         // [context], by slot: what the cache stands for
+  std::byte* keys = nullptr;       // [n_layer][n_kv_head][context / 8 rounded up][head_size][8] of kv elements
+  std::byte* values = nullptr;     // [n_layer][n_kv_head][context][value_pitch(head_size)] of kv elements
+  std::size_t key_head_bytes = 0;  // one layer and KV head of keys
+  std::size_t value_head_bytes = 0;
+
+  // Of one pass over at most `batch` tokens. Padding is zero and stays zero.
+  float* x = nullptr;         // [batch][embd]: the residual stream
+  float* h = nullptr;         // [batch][embd]: normed input of a block
+  float* qkv = nullptr;       // [batch][qkv]
+  float* attended = nullptr;  // [batch][attended]: the heads' outputs side by side
+  float* hidden = nullptr;    // [batch][hidden]
+  float* y = nullptr;         // [batch][embd]: what a block adds to x
+  float* logits = nullptr;    // [min(batch, kLogitRows)][logits]; the newest token's are in the row last_logits
+  std::uint32_t last_logits = 0;
+
+  // Quantised input of one matrix product.
+  std::int8_t* q = nullptr;       // [batch][widest]
+  float* q_scale = nullptr;       // [batch][widest / 32]
+  std::int32_t* q_sum = nullptr;  // [batch][widest / 32]
+
+  // Of one worker.
+  float* attend_scratch = nullptr;  // [workers][attend_scratch(head_size), to 16]
+  Half* half_row = nullptr;         // [workers][value_pitch(head_size)]: a key or value on its way into an f16 cache
+};
+
+struct SessionAccess {
+  static SessionState* state(Session& session) noexcept { return session.state_; }
+};
+
+// Takes every buffer of a session from the arena, the state itself first, and fills *out with where they are (null when
+// counting). The only place where a buffer's size is written. Depends on nothing but config and shape.
+void lay_out(Arena& arena, const Config& config, const SessionShape& shape, SessionState* out) noexcept;
+
+// Bytes of one element of the cache; 0 for a type that this build does not do.
+constexpr std::uint32_t kv_bytes(KvType kv) noexcept { return kv == KvType::f32 ? 4 : kv == KvType::f16 ? 2 : 0; }
+
+}  // namespace minnow
