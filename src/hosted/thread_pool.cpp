@@ -1,0 +1,212 @@
+// A pool of std::threads that run the jobs of one Executor. Needs POSIX threads; built with exceptions, since
+// std::thread throws.
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "minnow/hosted.hpp"
+
+namespace minnow {
+namespace {
+
+constexpr std::uint32_t kMaxWidth = 256;
+// Longer than the serial work between two parallel parts of a token, short enough not to be felt on a battery.
+constexpr std::chrono::microseconds kSpin{50};
+constexpr int kPausesBetweenClocks = 32;  // reading the clock costs about as much as this
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__ARM_ARCH_7A__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+// Spins until `done()` or for kSpin. Returns what done() said last.
+template <class Condition>
+bool spin_until(const Condition& done) noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + kSpin;
+  do {
+    for (int i = 0; i < kPausesBetweenClocks; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return done();
+}
+
+// Threads inherit the signal mask of their creator.
+class BlockedSignals {
+ public:
+  BlockedSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+// One run at a time. Its jobs are claimed by counting `unclaimed` down: whoever turns n into n-1 owns job n-1. The
+// fields of the run are written before `unclaimed` is raised, and read only by owners of a claim, whose job must finish
+// before the run can end; so no thread ever sees the fields of a run change. A thread that comes late finds either no
+// claim or one of a later run, and both are right.
+struct ThreadPool::State {
+  Job job = nullptr;
+  void* arg = nullptr;
+  alignas(64) std::atomic<std::uint32_t> unclaimed{0};
+  alignas(64) std::atomic<std::uint32_t> unfinished{0};
+  alignas(64) std::atomic<std::uint32_t> sleepers{0};  // workers that wait for work
+  std::atomic<bool> caller_sleeps{false};
+  std::atomic<bool> stop{false};
+  std::atomic_flag busy = ATOMIC_FLAG_INIT;
+  bool may_spin = true;
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable finished;
+  std::vector<std::thread> threads;
+
+  void run(std::uint32_t jobs, Job new_job, void* new_arg) noexcept;
+  bool run_one() noexcept;
+  void wake_workers(std::uint32_t wanted) noexcept;
+  void wait_for_work() noexcept;
+  void wait_until_finished() noexcept;
+  void work_loop() noexcept;
+};
+
+// Claims a job and runs it. False if there was none.
+bool ThreadPool::State::run_one() noexcept {
+  std::uint32_t left = unclaimed.load(std::memory_order_relaxed);
+  do {
+    if (left == 0) return false;
+  } while (!unclaimed.compare_exchange_weak(left, left - 1, std::memory_order_acquire, std::memory_order_relaxed));
+  job(arg, left - 1);
+  // seq_cst with caller_sleeps: either this thread sees the caller asleep, or the caller sees 0 here.
+  if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 && caller_sleeps.load(std::memory_order_seq_cst)) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    finished.notify_one();
+  }
+  return true;
+}
+
+void ThreadPool::State::run(std::uint32_t jobs, Job new_job, void* new_arg) noexcept {
+  // Jobs may run one after the other, so a second caller, or a job that runs jobs, does without the threads.
+  if (jobs <= 1 || threads.empty() || busy.test_and_set(std::memory_order_acquire)) {
+    for (std::uint32_t i = 0; i < jobs; ++i) new_job(new_arg, i);
+    return;
+  }
+  job = new_job;
+  arg = new_arg;
+  unfinished.store(jobs, std::memory_order_relaxed);
+  unclaimed.store(jobs, std::memory_order_seq_cst);
+  wake_workers(jobs - 1);
+  while (run_one()) {
+  }
+  wait_until_finished();
+  busy.clear(std::memory_order_release);
+}
+
+void ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
+  // seq_cst with `unclaimed`: either the caller counts a thread here, or that thread sees the jobs before it sleeps.
+  const std::uint32_t asleep = sleepers.load(std::memory_order_seq_cst);
+  if (asleep == 0) return;
+  { const std::lock_guard<std::mutex> lock(mutex); }  // a thread that is about to sleep now does
+  for (std::uint32_t i = 0; i < asleep && i < wanted; ++i) work.notify_one();
+}
+
+void ThreadPool::State::wait_for_work() noexcept {
+  const auto ready = [this] {
+    return unclaimed.load(std::memory_order_seq_cst) != 0 || stop.load(std::memory_order_relaxed);
+  };
+  if (may_spin && spin_until(ready)) return;
+  std::unique_lock<std::mutex> lock(mutex);
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  work.wait(lock, ready);
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void ThreadPool::State::wait_until_finished() noexcept {
+  const auto ready = [this] { return unfinished.load(std::memory_order_seq_cst) == 0; };
+  if (may_spin && spin_until(ready)) return;
+  if (ready()) return;
+  std::unique_lock<std::mutex> lock(mutex);
+  caller_sleeps.store(true, std::memory_order_seq_cst);
+  finished.wait(lock, ready);
+  caller_sleeps.store(false, std::memory_order_relaxed);
+}
+
+void ThreadPool::State::work_loop() noexcept {
+  while (!stop.load(std::memory_order_relaxed)) {
+    if (!run_one()) wait_for_work();
+  }
+}
+
+Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
+  if (out == nullptr || width == 0 || width > kMaxWidth) return Status::bad_argument;
+  ThreadPool pool;
+  pool.state_ = new (std::nothrow) State;
+  if (pool.state_ == nullptr) return Status::io_error;
+  State* const state = pool.state_;
+  // With more threads than cores a spinning thread only keeps another one from working.
+  const std::uint32_t cores = std::thread::hardware_concurrency();
+  state->may_spin = cores == 0 || width <= cores;
+  try {
+    state->threads.reserve(width - 1);
+  } catch (...) {
+    return Status::io_error;
+  }
+  const BlockedSignals blocked;
+  try {
+    while (state->threads.size() + 1 < width) state->threads.emplace_back([state] { state->work_loop(); });
+  } catch (...) {  // the system grants no more: narrower
+  }
+  *out = static_cast<ThreadPool&&>(pool);
+  return Status::ok;
+}
+
+ThreadPool::~ThreadPool() {
+  if (state_ == nullptr) return;
+  {
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->stop.store(true, std::memory_order_relaxed);
+  }
+  state_->work.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+  delete state_;
+}
+
+ThreadPool::ThreadPool(ThreadPool&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+
+ThreadPool& ThreadPool::operator=(ThreadPool&& other) noexcept {
+  State* const mine = state_;
+  state_ = other.state_;
+  other.state_ = mine;
+  return *this;
+}
+
+std::uint32_t ThreadPool::width() const noexcept {
+  return state_ == nullptr ? 1 : static_cast<std::uint32_t>(state_->threads.size()) + 1;
+}
+
+Executor ThreadPool::executor() noexcept {
+  if (width() == 1) return Executor{};
+  const auto run = [](void* self, std::uint32_t jobs, Job job, void* arg) {
+    static_cast<State*>(self)->run(jobs, job, arg);
+  };
+  return Executor{run, state_, width()};
+}
+
+}  // namespace minnow

@@ -1,0 +1,15 @@
+// The subcommands of the program, one file each. Depends on nothing.
+#pragma once
+
+namespace minnow {
+
+// argv[0] is the name of the subcommand. Each returns the program's exit status: 0 done, 1 failed, 2 misused,
+// 130 interrupted.
+int run_command(int argc, char** argv);
+int convert_command(int argc, char** argv);
+int info_command(int argc, char** argv);
+int eval_command(int argc, char** argv);
+int tokens_command(int argc, char** argv);
+int plan_command(int argc, char** argv);
+
+}  // namespace minnow
