@@ -1,6 +1,7 @@
 // Everything that the aarch64 tables share: they differ only in how four int8 products are summed (class Dot).
 // For the kernels_*.cpp of Arm alone; all of it has internal linkage, compiled with each file's own flags.
-// Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp.
+// Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp. The loops over blocks, tokens and vectors of
+// a tile are unrolled by name: only then does the compiler keep the tile's sums in registers.
 #pragma once
 
 #include "kernels/kernels.hpp"
@@ -22,18 +23,25 @@ void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::byte* w = args.weights + block * block_bytes;
   const float* x = args.x + t * columns;
   Floats acc[Blocks][Tokens];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
   }
   for (std::size_t k = 0; k < columns; ++k, w += kBlockRows * Element::kBytes) {
     Floats row[Blocks];
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) row[b] = Element::load8(w + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       const float xk = x[static_cast<std::size_t>(i) * columns + k];
+#pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) acc[b][i] = fused(row[b], xk, acc[b][i]);
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
     }
@@ -55,33 +63,44 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::size_t block_bytes = groups * sizeof(Q8Group);
   const std::byte* w = args.weights + block * block_bytes;
   Floats acc[Blocks][Tokens];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
   }
   for (std::size_t g = 0; g < groups; ++g, w += sizeof(Q8Group)) {
     const std::int8_t* q = args.q + (t * groups + g) * kGroupColumns;
     const float* scale = args.scale + t * groups + g;
     Dot dot[Blocks][Tokens];
-    for (std::size_t k = 0; k < kGroupColumns; k += 16) {
+#pragma GCC unroll 1
+    for (std::size_t k = 0; k < kGroupColumns; k += 16) {  // unrolled, it would need more registers than there are
       int8x16_t x[Tokens];
+#pragma GCC unroll 8
       for (int i = 0; i < Tokens; ++i) x[i] = vld1q_s8(q + static_cast<std::size_t>(i) * groups * kGroupColumns + k);
+#pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) {
         const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + k * kBlockRows;
         const Steps near = load_steps(at);
+#pragma GCC unroll 8
         for (int i = 0; i < Tokens; ++i) dot[b][i].template add<0>(near, x[i]);
         const Steps far = load_steps(at + 64);
+#pragma GCC unroll 8
         for (int i = 0; i < Tokens; ++i) dot[b][i].template add<2>(far, x[i]);
       }
     }
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
       const Floats weight_scale = F16::load8(w + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
       for (int i = 0; i < Tokens; ++i) {
         const Floats s = times(weight_scale, splat(scale[static_cast<std::size_t>(i) * groups]));
         acc[b][i] = fused(dot[b][i].total(), s, acc[b][i]);
       }
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
     }
@@ -112,13 +131,15 @@ void matmul_float(const MatmulArgs& args) {
   for (; block < args.block_end; ++block) float_strip<Element, 1, 4>(args, block);
 }
 
+// A tile holds Dot::kTile sums of 8 rows, as many as leave the registers room for the operands.
 template <class Dot>
 void matmul_q8(const MatmulArgs& args) {
+  constexpr int kTile = Dot::kTile;
   std::size_t block = args.block_begin;
   if (args.tokens == 1) {
-    for (; block + 4 <= args.block_end; block += 4) q8_tile<Dot, 4, 1>(args, block, 0);
+    for (; block + kTile <= args.block_end; block += kTile) q8_tile<Dot, kTile, 1>(args, block, 0);
   }
-  for (; block < args.block_end; ++block) q8_strip<Dot, 1, 4>(args, block);
+  for (; block < args.block_end; ++block) q8_strip<Dot, 1, kTile>(args, block);
 }
 
 void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) {
@@ -126,6 +147,7 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   for (std::uint32_t g = 0; g < groups; ++g, x += kGroupColumns, q += kGroupColumns) {
     float32x4_t v[8];
     uint32x4_t largest = vdupq_n_u32(0);
+#pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
       v[i] = vld1q_f32(x + 4 * i);
       largest = vmaxq_u32(largest, vandq_u32(vreinterpretq_u32_f32(v[i]), vdupq_n_u32(0x7fffffffu)));
@@ -135,10 +157,12 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
     scale[g] = zero ? 0.0f : amax / 127.0f;
     const float32x4_t inverse = vdupq_n_f32(zero ? 0.0f : 127.0f / amax);
     uint16x4_t n[8];  // the low bytes are the rounded integers
+#pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
       n[i] = vmovn_u32(vreinterpretq_u32_f32(vaddq_f32(vmulq_f32(v[i], inverse), magic)));
     }
     std::int32_t total = 0;
+#pragma GCC unroll 8
     for (int i = 0; i < 8; i += 4) {
       const uint8x8_t low = vmovn_u16(vcombine_u16(n[i], n[i + 1]));
       const uint8x8_t high = vmovn_u16(vcombine_u16(n[i + 2], n[i + 3]));
@@ -212,12 +236,15 @@ template <class Element, int Blocks>
 void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
   const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
   Floats acc[Blocks];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) acc[b] = splat(0);
   for (std::size_t dim = 0; dim < head_size; ++dim, keys += kKeyLanes * Element::kBytes) {
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
       acc[b] = fused(Element::load8(keys + static_cast<std::size_t>(b) * block_bytes), q[dim], acc[b]);
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) store(out + 8 * b, times(acc[b], splat(scale)));
 }
 
@@ -269,12 +296,15 @@ template <class Element, int Vectors>
 void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
               float* o) {
   Floats acc[Vectors];
+#pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v) acc[v] = times(load(o + 8 * v), splat(c));
   for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
       acc[v] = fused(Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), p[i], acc[v]);
     }
   }
+#pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v) store(o + 8 * v, acc[v]);
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 // The sums of 8 rows of one token: a lane is a row.
 struct DotSdot {
+  static constexpr int kTile = 4;
+
   int32x4_t low = vdupq_n_s32(0);
   int32x4_t high = vdupq_n_s32(0);
 

@@ -12,6 +12,8 @@ namespace {
 
 // The sums of 8 rows of one token. A product is at most 128 * 127, so two of them fit into 16 bits.
 struct DotWiden {
+  static constexpr int kTile = 2;
+
   int32x4_t rows01 = vdupq_n_s32(0);  // two sums a row, to be added at the end
   int32x4_t rows23 = vdupq_n_s32(0);
   int32x4_t rows45 = vdupq_n_s32(0);
