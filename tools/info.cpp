@@ -1,0 +1,187 @@
+// `minnow info`: what a model file holds, what a session over it needs, and what would run it.
+#include <cstdio>
+
+#include "model/view.hpp"
+#include "session/create.hpp"
+#include "tools/commands.hpp"
+#include "tools/json.hpp"
+#include "tools/load.hpp"
+#include "tools/plan_numbers.hpp"
+
+namespace minnow {
+namespace {
+
+constexpr const char* kCommand = "info";
+
+const char* name_of(Norm norm) { return norm == Norm::layer ? "layer" : "rms"; }
+
+const char* name_of(Positions positions) {
+  switch (positions) {
+    case Positions::learned:
+      return "learned";
+    case Positions::sinusoidal:
+      return "sinusoidal";
+    case Positions::rotary:
+      return "rotary";
+    case Positions::none:
+      return "none";
+  }
+  return "unknown";
+}
+
+const char* name_of(Activation activation) {
+  switch (activation) {
+    case Activation::gelu_erf:
+      return "gelu_erf";
+    case Activation::gelu_tanh:
+      return "gelu_tanh";
+    case Activation::relu:
+      return "relu";
+    case Activation::relu_squared:
+      return "relu_squared";
+    case Activation::silu_gated:
+      return "silu_gated";
+  }
+  return "unknown";
+}
+
+bool has_biases(const ModelView& view) {
+  for (std::uint32_t i = 0; i < view.header->tensor_count; ++i) {
+    if (view.tensor(i).role == Role::c_attn_bias) return true;
+  }
+  return false;
+}
+
+struct Kernelset {
+  const Kernels* tables[kMaxKernels];
+  std::size_t count;
+
+  Kernelset() : count(available_kernels(tables)) {}
+};
+
+// Everything that both forms print.
+struct Info {
+  const LoadedModel* model = nullptr;
+  ModelView view;
+  Isa isa = Isa::reference;
+  KvType kv = KvType::f16;
+  std::uint32_t context = 0;
+  std::uint32_t threads = 1;
+  std::uint64_t session_bytes = 0;
+  AttentionCost attention;
+  Kernelset kernels;
+
+  explicit Info(const LoadedModel& loaded) : model(&loaded), view(loaded.model) {}
+};
+
+// "key=value" lines as pairs, in the order of the file.
+template <class Each>
+void for_each_provenance(std::string_view text, const Each& each) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() < text.size() ? line.size() + 1 : line.size());
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos) each(std::string(line.substr(0, equals)), line.substr(equals + 1));
+  }
+}
+
+void print_json(const Info& info) {
+  const ModelInfo& m = info.model->info;
+  const Config& c = info.view.config();
+  JsonObject json;
+  json.add("file_bytes", m.file_bytes).add("session_bytes", info.session_bytes);
+  json.add("n_layer", std::uint64_t{m.n_layer}).add("n_head", std::uint64_t{m.n_head});
+  json.add("n_kv_head", std::uint64_t{m.n_kv_head}).add("n_embd", std::uint64_t{m.n_embd});
+  json.add("head_size", std::uint64_t{m.head_size}).add("n_hidden", std::uint64_t{m.n_hidden});
+  json.add("block_size", std::uint64_t{m.block_size}).add("vocab_size", std::uint64_t{m.vocab_size});
+  json.add("n_tokens", std::uint64_t{m.n_tokens}).add("n_parameters", m.n_parameters);
+  json.add("type", to_string(m.type)).add("has_text", m.has_text).add("bias", has_biases(info.view));
+  json.add("norm", name_of(c.norm)).add("positions", name_of(c.positions)).add("activation", name_of(c.activation));
+  json.add("tied", c.output == Output::tied);
+  json.add("kv", to_string(info.kv)).add("kv_bytes_a_token", info.attention.kv_bytes_a_token);
+  json.add("context", std::uint64_t{info.context}).add("threads", std::uint64_t{info.threads});
+  json.add("isa", to_string(info.isa)).add("kernels", kernels_name(info.isa).c_str());
+  json.raw("available",
+           json_array(info.kernels.count, [&](std::size_t i) { return json_string(info.kernels.tables[i]->name); }));
+  JsonObject provenance;
+  for_each_provenance(m.provenance,
+                      [&](const std::string& key, std::string_view value) { provenance.add(key.c_str(), value); });
+  json.raw("provenance", provenance.str());
+  std::printf("%s\n", json.str().c_str());
+}
+
+void print_line(const char* name, const std::string& text) { std::printf("%-12s %s\n", name, text.c_str()); }
+
+void print_text(const Info& info) {
+  const ModelInfo& m = info.model->info;
+  const Config& c = info.view.config();
+  const auto number = [](std::uint64_t n) { return grouped(n); };
+  print_line("shape", number(m.n_layer) + " layers, " + number(m.n_head) + " heads of " + number(m.head_size) + " (" +
+                          number(m.n_kv_head) + " for keys and values), " + number(m.n_embd) + " wide, MLP " +
+                          number(m.n_hidden) + ", block size " + number(m.block_size));
+  print_line("family", std::string(name_of(c.norm)) + " norm, " + name_of(c.positions) + " positions, " +
+                           name_of(c.activation) + ", " + (has_biases(info.view) ? "biases" : "no biases") + ", " +
+                           (c.output == Output::tied ? "tied output" : "separate output"));
+  print_line("vocabulary", number(m.vocab_size) + " ids, " +
+                               (m.has_text ? number(m.n_tokens) + " with text" : std::string("no text in the file")));
+  print_line("parameters", number(m.n_parameters) + " as " + to_string(m.type));
+  print_line("file", bytes_text(m.file_bytes));
+  print_line("session", bytes_text(info.session_bytes) + ", context " + number(info.context) + ", " +
+                            number(info.threads) + (info.threads == 1 ? " thread" : " threads"));
+  print_line("cache",
+             bytes_text(info.attention.kv_bytes_a_token) + " a token, keys and values as " + to_string(info.kv));
+  std::string available;
+  for (std::size_t i = 0; i < info.kernels.count; ++i) {
+    available += (i == 0 ? "" : ", ") + std::string(info.kernels.tables[i]->name);
+  }
+  print_line("isa", kernels_name(info.isa) + " in use; available: " + available);
+  for_each_provenance(m.provenance, [](const std::string& key, std::string_view value) {
+    print_line(printable(key).c_str(), printable(value));
+  });
+}
+
+int verify(const LoadedModel& model, bool json) {
+  Fault fault;
+  const Status status = model.model.verify(&fault);
+  if (status != Status::ok) {
+    return complain(kCommand, printable(model.path) + ": " + to_string(status) + ": " + fault.what + " (at byte " +
+                                  std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");
+  }
+  if (!json) print_line("verified", "checksums hold, every weight is finite");
+  return kDone;
+}
+
+}  // namespace
+
+int info_command(int argc, char** argv) {
+  std::string path;
+  bool json = false;
+  bool check = false;
+  SessionOptions session_options;
+  Options options(kCommand, "info MODEL [--json] [--verify] [session options]",
+                  "What is in a model file, the exact memory of a session, the instruction set in use.");
+  options.positional("MODEL", &path, nullptr);
+  options.flag("json", &json, "one JSON object");
+  options.flag("verify", &check, "read every byte: checksums, and whether weights are finite");
+  add_session_options(&options, &session_options);
+  int status = kDone;
+  if (!options.parse(argc, argv, &status)) return status;
+
+  LoadedModel model;
+  if ((status = open_model(kCommand, path, &model)) != kDone) return status;
+  LoadedSession session;
+  if ((status = prepare_session(kCommand, model, session_options, &session)) != kDone) return status;
+  Info info(model);
+  info.isa = resolved_isa(session.config.isa);
+  info.kv = resolved_kv(session.config.kv, model.info.type);
+  info.context = session.config.context != 0 ? session.config.context : model.info.block_size;
+  info.threads = session.pool.width();
+  info.session_bytes = session.bytes;
+  if (!attention_cost(info.view.config(), kv_bytes(info.kv), info.context, &info.attention)) {
+    return complain(kCommand, "the cache of one token does not fit 64 bits");
+  }
+  json ? print_json(info) : print_text(info);
+  return check ? verify(model, json) : kDone;
+}
+
+}  // namespace minnow

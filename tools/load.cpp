@@ -1,0 +1,213 @@
+#include "tools/load.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "kernels/kernels.hpp"
+#include "text/utf8.hpp"
+#include "tools/json.hpp"
+
+namespace minnow {
+namespace {
+
+// A model below this stays in the caches of one core, where threads cost more than they bring.
+constexpr std::uint64_t kThreadsFrom = 32u << 20;
+constexpr std::uint32_t kMaxDefaultThreads = 8;
+
+std::uint32_t threads_for(const SessionOptions& options, const ModelInfo& info) {
+  if (options.threads != 0) return static_cast<std::uint32_t>(options.threads);
+  if (info.file_bytes < kThreadsFrom) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxDefaultThreads);
+}
+
+bool starts_with(Span<const std::byte> bytes, const char* text) {
+  const std::size_t size = std::strlen(text);
+  return bytes.size() >= size && std::memcmp(bytes.data(), text, size) == 0;
+}
+
+// What a file that is no model seems to be.
+std::string guess(const LoadedModel& model) {
+  const Span<const std::byte> bytes = model.map.bytes();
+  if (bytes.empty()) return "the file is empty";
+  if (starts_with(bytes, "PK")) {
+    return "it looks like a zip archive, as PyTorch checkpoints are; make a model of it with minnow convert " +
+           printable(model.path);
+  }
+  if (starts_with(bytes, "GGUF")) return "it is a GGUF file, which minnow does not read";
+  if (starts_with(bytes, "\x80")) {
+    return "it looks like a pickle; minnow convert reads checkpoints that torch.save wrote since PyTorch 1.6";
+  }
+  if (bytes.size() > 8 && static_cast<char>(bytes[8]) == '{') {
+    return "it looks like a safetensors file, which minnow does not read";
+  }
+  return "expected a .minnow file; minnow convert makes one from a PyTorch checkpoint";
+}
+
+std::string io_message(int error) {
+  if (error == EISDIR) return "it is a directory, expected a model file";
+  if (error == ENODEV) return "it is no regular file; a model is mapped, so it cannot come from a pipe or device";
+  return std::strerror(error);
+}
+
+std::string present_isas() {
+  Isa isas[6];
+  const std::size_t count = available_isas({isas, 6});
+  std::string names;
+  for (std::size_t i = 0; i < count; ++i) names += (i == 0 ? "" : ", ") + std::string(to_string(isas[i]));
+  return names;
+}
+
+}  // namespace
+
+int complain(const std::string& command, const std::string& message, int status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "minnow %s: %s\n", command.c_str(), message.c_str());
+  return status;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text) == 0 ? 1 : utf8_length(text);
+    const std::string_view character = text.substr(0, length);
+    text.remove_prefix(length);
+    const unsigned first = static_cast<unsigned char>(character[0]);
+    const bool c1_control = length == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+    if (character == "\n") {
+      out += "\\n";
+    } else if (character == "\t") {
+      out += "\\t";
+    } else if (character == "\r") {
+      out += "\\r";
+    } else if (!is_one_character(character) || first < 0x20 || first == 0x7f || c1_control) {
+      for (const char byte : character) {
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+        out += escape;
+      }
+    } else {
+      out += character;
+    }
+  }
+  return out;
+}
+
+void add_session_options(Options* options, SessionOptions* out) {
+  options->heading("session options:");
+  options->number("ctx", "N", 1, UINT32_MAX, &out->ctx, "tokens in the KV cache (the model's block_size)");
+  options->choice("kv", "TYPE",
+                  {{"f16", static_cast<std::uint32_t>(KvType::f16)},
+                   {"f32", static_cast<std::uint32_t>(KvType::f32)},
+                   {"q8", static_cast<std::uint32_t>(KvType::q8)}},
+                  &out->kv, "store keys and values as f16, f32 or q8 (f32 for f32 models, else f16)");
+  options->number("threads", "N", 1, 256, &out->threads, "threads (1; for models over 32 MB the cores, up to 8)");
+  options->number("batch", "N", 1, 1024, &out->batch, "prompt tokens computed together (16)");
+  std::vector<Choice> policies;
+  for (const WhenFull when : {WhenFull::half, WhenFull::slide, WhenFull::ring, WhenFull::stop}) {
+    policies.push_back({to_string(when), static_cast<std::uint32_t>(when)});
+  }
+  options->choice("when-full", "WHAT", policies, &out->when_full,
+                  "at the end of the context: half, slide, ring or stop (half)");
+  std::vector<Choice> isas;
+  for (const Isa isa : {Isa::best, Isa::reference, Isa::avx2, Isa::vnni, Isa::neon, Isa::dotprod, Isa::armv7}) {
+    isas.push_back({to_string(isa), static_cast<std::uint32_t>(isa)});
+  }
+  options->choice("isa", "NAME", isas, &out->isa,
+                  "instruction set: best, reference, avx2, vnni, neon, dotprod, armv7 (best)");
+}
+
+int open_model(const std::string& command, const std::string& path, LoadedModel* out) {
+  out->path = path;
+  const std::string name = printable(path);
+  int error = 0;
+  if (FileMap::open(path.c_str(), &out->map, &error) != Status::ok) {
+    return complain(command, name + ": cannot open: " + io_message(error));
+  }
+  Fault fault;
+  const Status status = Model::open(out->map.bytes(), &out->model, &fault);
+  if (status == Status::not_a_model) return complain(command, name + ": not a model: " + guess(*out));
+  if (status != Status::ok) {
+    return complain(command, name + ": " + to_string(status) + ": " + fault.what + " (at byte " +
+                                 std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");
+  }
+  out->info = out->model.info();
+  return kDone;
+}
+
+std::string session_refusal(Status status, const SessionConfig& config) {
+  if (status == Status::unsupported && config.when_full == WhenFull::ring) {
+    return "--when-full ring: this model's positions are not relative, so old keys cannot be reused; use half or slide";
+  }
+  if (status == Status::unsupported) {
+    return std::string("--kv ") + to_string(config.kv) + ": this version does not have it, expected f16 or f32";
+  }
+  if (status == Status::memory_too_small) return "the session would need more memory than this machine can address";
+  return std::string("no session: ") + to_string(status);
+}
+
+int session_config(const std::string& command, std::uint32_t block_size, const SessionOptions& options,
+                   SessionConfig* out) {
+  if (options.ctx > block_size) {
+    return complain(command,
+                    "--ctx: found " + std::to_string(options.ctx) + ", expected 1 to " + std::to_string(block_size) +
+                        ", the model's block_size",
+                    kMisused);
+  }
+  const auto isa = static_cast<Isa>(options.isa);
+  if (select_kernels(isa) == nullptr) {
+    return complain(command, std::string("--isa ") + to_string(isa) +
+                                 ": this build or CPU does not have it; present: " + present_isas());
+  }
+  out->context = static_cast<std::uint32_t>(options.ctx);
+  out->batch = static_cast<std::uint32_t>(options.batch);
+  out->kv = static_cast<KvType>(options.kv);
+  out->when_full = static_cast<WhenFull>(options.when_full);
+  out->isa = isa;
+  return kDone;
+}
+
+int prepare_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
+                    LoadedSession* out) {
+  if (const int status = session_config(command, model.info.block_size, options, &out->config); status != kDone) {
+    return status;
+  }
+  const std::uint32_t threads = threads_for(options, model.info);
+  if (threads > 1 && ThreadPool::create(threads, &out->pool) != Status::ok) {
+    return complain(command, "cannot start threads");
+  }
+  out->config.executor = out->pool.executor();
+  const Status status = Session::memory_needed(model.model, out->config, &out->bytes);
+  return status == Status::ok ? kDone : complain(command, session_refusal(status, out->config));
+}
+
+int create_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
+                   LoadedSession* out) {
+  if (const int status = prepare_session(command, model, options, out); status != kDone) return status;
+  out->memory.reset(static_cast<std::byte*>(::operator new (out->bytes, std::align_val_t{kAlign}, std::nothrow)));
+  if (out->memory == nullptr) {
+    return complain(command, "the session needs " + std::to_string(out->bytes) +
+                                 " bytes, which the system does not give; a smaller --ctx needs less");
+  }
+  const Status status = Session::create(model.model, out->config, {out->memory.get(), out->bytes}, &out->session);
+  return status == Status::ok ? kDone : complain(command, session_refusal(status, out->config));
+}
+
+Isa resolved_isa(Isa isa) {
+  const Kernels* const kernels = select_kernels(isa);
+  return kernels == nullptr ? Isa::reference : kernels->isa;
+}
+
+KvType resolved_kv(KvType kv, WeightType type) {
+  if (kv != KvType::automatic) return kv;
+  return type == WeightType::f32 ? KvType::f32 : KvType::f16;
+}
+
+std::string kernels_name(Isa isa) {
+  const Kernels* const kernels = select_kernels(isa);
+  return kernels == nullptr ? to_string(isa) : kernels->name;
+}
+
+}  // namespace minnow

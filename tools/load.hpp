@@ -1,0 +1,68 @@
+// What most subcommands begin with: a model file, a session over it, and one clear line where either fails.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <string>
+
+#include "minnow/hosted.hpp"
+#include "tools/options.hpp"
+
+namespace minnow {
+
+// Prints "minnow COMMAND: MESSAGE" on stderr and returns `status`.
+int complain(const std::string& command, const std::string& message, int status = kFailed);
+
+// Text with control characters and bytes that are no UTF-8 as escapes, fit for a terminal.
+std::string printable(std::string_view text);
+
+struct SessionOptions {
+  std::uint64_t ctx = 0;      // 0: the model's block_size
+  std::uint64_t batch = 0;    // 0: the library's default
+  std::uint64_t threads = 0;  // 0: chosen by the model's size
+  std::uint32_t kv = 0;
+  std::uint32_t when_full = 0;
+  std::uint32_t isa = 0;
+};
+void add_session_options(Options* options, SessionOptions* out);
+
+struct LoadedModel {
+  std::string path;
+  FileMap map;
+  Model model;
+  ModelInfo info;
+};
+// Returns an exit status; kDone: *out is ready.
+int open_model(const std::string& command, const std::string& path, LoadedModel* out);
+
+// A session, and what it lives on.
+struct LoadedSession {
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kAlign}); }
+  };
+  ThreadPool pool;
+  SessionConfig config;
+  std::size_t bytes = 0;  // of memory
+  std::unique_ptr<std::byte, Free> memory;
+  Session session;
+};
+// The options that need no model, checked; the executor is left out. Returns an exit status.
+int session_config(const std::string& command, std::uint32_t block_size, const SessionOptions& options,
+                   SessionConfig* out);
+// Why a session of this config was refused, in words.
+std::string session_refusal(Status status, const SessionConfig& config);
+
+// Fills pool, config and bytes: all that is known without taking the memory.
+int prepare_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
+                    LoadedSession* out);
+int create_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
+                   LoadedSession* out);
+
+// What `best` and `automatic` stand for here.
+Isa resolved_isa(Isa isa);
+KvType resolved_kv(KvType kv, WeightType type);
+
+// The name of the kernels that run for `isa`, "vnni (EVEX)".
+std::string kernels_name(Isa isa);
+
+}  // namespace minnow

@@ -1,0 +1,97 @@
+// The program `minnow`: finds the subcommand and calls it.
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <vector>
+
+#include "minnow/minnow.hpp"
+#include "tools/commands.hpp"
+#include "tools/options.hpp"
+#include "tools/process.hpp"
+
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(int argc, char** argv);
+  const char* summary;
+};
+
+constexpr Command kCommands[] = {
+    {"run", minnow::run_command, "write text from a model"},
+    {"convert", minnow::convert_command, "make a model file from a PyTorch checkpoint"},
+    {"info", minnow::info_command, "what is in a model file, the memory it needs, the instruction set in use"},
+    {"eval", minnow::eval_command, "the loss of a model on a text"},
+    {"tokens", minnow::tokens_command, "text to token ids and back"},
+    {"plan", minnow::plan_command, "parameters and memory of a model before it is run or trained"},
+};
+
+void print_help(std::FILE* to) {
+  std::fprintf(to, "usage: minnow COMMAND [arguments]\nSmall GPT-style language models, run from one file.\n\n");
+  for (const Command& command : kCommands) std::fprintf(to, "  %-9s %s\n", command.name, command.summary);
+  std::fprintf(to, "\n`minnow COMMAND --help` lists the arguments; `minnow --version` prints the version.\n");
+}
+
+int unknown_command(const char* word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const std::string_view near = minnow::nearest_name(word, names);
+  if (near.empty()) {
+    std::fprintf(stderr, "minnow: unknown command '%s' (see minnow --help)\n", word);
+  } else {
+    std::fprintf(stderr, "minnow: unknown command '%s'; did you mean %s?\n", word, near.data());
+  }
+  return minnow::kMisused;
+}
+
+// What a command wrote may still sit in a buffer: a full disk shows here, or a closed pipe, which needs no words.
+int finish(int status) {
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written || status != minnow::kDone) return status;
+  if (errno != EPIPE) std::fprintf(stderr, "minnow: cannot write to stdout: %s\n", std::strerror(errno));
+  return minnow::kFailed;
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return minnow::kMisused;
+  }
+  const char* const word = argv[1];
+  if (std::strcmp(word, "--help") == 0 || std::strcmp(word, "-h") == 0 || std::strcmp(word, "help") == 0) {
+    print_help(stdout);
+    return minnow::kDone;
+  }
+  if (std::strcmp(word, "--version") == 0) {
+    std::printf("minnow %s\n", minnow::version());
+    return minnow::kDone;
+  }
+  for (const Command& command : kCommands) {
+    if (std::strcmp(word, command.name) == 0) return command.run(argc - 1, argv + 1);
+  }
+  return unknown_command(word);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  minnow::start_process_clock();
+#ifdef SIGPIPE
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of a write
+#endif
+#ifdef SIGXFSZ
+  std::signal(SIGXFSZ, SIG_IGN);
+#endif
+  try {
+    return finish(dispatch(argc, argv));
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "minnow: out of memory\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "minnow: %s\n", error.what());
+  }
+  return minnow::kFailed;
+}

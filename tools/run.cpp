@@ -1,0 +1,295 @@
+// `minnow run`: prompt in, text out. stdout gets the prompt and the text, all else goes to stderr.
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "tools/commands.hpp"
+#include "tools/load.hpp"
+#include "tools/process.hpp"
+#include "tools/prompt.hpp"
+
+namespace minnow {
+namespace {
+
+constexpr const char* kCommand = "run";
+constexpr const char* kSeparator = "---------------\n";
+
+struct RunOptions {
+  std::string model;
+  std::string prompt;
+  std::string prompt_file;
+  std::string dash;
+  bool has_prompt = false;
+  bool has_file = false;
+  bool has_dash = false;
+  std::uint64_t n = 256;
+  double temperature = 0.8;
+  std::uint64_t top_k = 200;
+  double top_p = 1;
+  double min_p = 0;
+  std::uint64_t seed = std::random_device{}();
+  std::uint64_t samples = 1;
+  std::string stop;
+  std::uint32_t skip_unknown = 0;
+  bool ids = false;
+  bool no_echo = false;
+  bool stats = false;
+  SessionOptions session;
+};
+
+struct Prompt {
+  std::vector<Token> tokens;
+  bool shown = true;  // false: the default that stands in for an empty prompt
+};
+
+// Writes to stdout at once, so that a reader sees each character when it is there.
+class Output {
+ public:
+  Output(const Tokenizer& tokenizer, bool ids) : tokenizer_(tokenizer), ids_(ids) {}
+
+  bool text(std::string_view bytes) {
+    if (bytes.empty()) return true;
+    errno = 0;
+    failed_ = std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0;
+    if (failed_) error_ = errno;
+    last_ = bytes.back();
+    return !failed_;
+  }
+  bool id(Token token) { return text((at_line_start() ? "" : " ") + std::to_string(token)); }
+  bool prompt(const std::vector<Token>& tokens) {
+    std::string all;
+    for (const Token token : tokens) {
+      all += ids_ ? (all.empty() ? "" : " ") + std::to_string(token) : std::string(tokenizer_.piece(token));
+    }
+    return text(all);
+  }
+  void generated() {
+    if (first_text_ == 0) first_text_ = seconds_since_start();
+  }
+
+  bool ids() const { return ids_; }
+  bool at_line_start() const { return last_ == '\n'; }
+  bool failed() const { return failed_; }
+  int error() const { return error_; }
+  double first_text() const { return first_text_; }  // seconds after the start of the process; 0: none yet
+
+ private:
+  const Tokenizer& tokenizer_;
+  bool ids_;
+  bool failed_ = false;
+  int error_ = 0;
+  char last_ = '\n';
+  double first_text_ = 0;
+};
+
+bool on_text(void* user, std::string_view text) {
+  Output* const output = static_cast<Output*>(user);
+  const bool written = output->ids() || output->text(text);
+  output->generated();
+  return written && !interrupted();
+}
+
+bool on_token(void* user, Token token) {
+  Output* const output = static_cast<Output*>(user);
+  if (!output->ids()) return !interrupted();
+  const bool written = output->id(token);
+  output->generated();
+  return written && !interrupted();
+}
+
+struct Totals {
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t tokens = 0;
+  double prefill_seconds = 0;
+  double decode_seconds = 0;
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+void bind(Options* options, RunOptions* run) {
+  options->positional("MODEL", &run->model, nullptr);
+  options->positional("-", &run->dash, &run->has_dash);
+  options->text("p", "TEXT", &run->prompt, &run->has_prompt, "the prompt (a new line)");
+  options->text("f", "FILE", &run->prompt_file, &run->has_file, "read the prompt from a file or pipe; - is stdin");
+  options->number("n", "N", 0, UINT32_MAX, &run->n, "tokens to write (256)");
+  options->real("temp", "T", 0, 1e30, &run->temperature, "temperature; 0 always takes the likeliest token (0.8)");
+  options->number("top-k", "K", 0, UINT32_MAX, &run->top_k, "only the K likeliest tokens, and ties; 0: all (200)");
+  options->real("top-p", "P", 0, 1, &run->top_p, "only the fewest likeliest tokens that reach P together (1)");
+  options->real("min-p", "P", 0, 1, &run->min_p, "only tokens at least P times as likely as the likeliest (0)");
+  options->number("seed", "S", 0, UINT64_MAX, &run->seed, "start of the random numbers (from the system)");
+  options->number("samples", "N", 1, UINT32_MAX, &run->samples, "texts to write, with seeds S, S + 1, .. (1)");
+  options->text("stop", "TEXT", &run->stop, nullptr, "end before this text");
+  options->choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &run->skip_unknown,
+                  "characters that the model does not know: error or skip (error)");
+  options->flag("ids", &run->ids, "prompt and output are decimal token ids");
+  options->flag("no-echo", &run->no_echo, "do not print the prompt");
+  options->flag("stats", &run->stats, "speed, memory and seed on stderr at the end");
+  options->alias("start", "p");
+  options->alias("num_samples", "samples");
+  options->alias("max_new_tokens", "n");
+  options->alias("temperature", "temp");
+  options->alias("top_k", "top-k");
+  add_session_options(options, &run->session);
+}
+
+int check_options(const RunOptions& run) {
+  if (run.has_dash && run.dash != "-") {
+    return complain(kCommand, "one argument too many: '" + printable(run.dash) + "'; a prompt is given with -p",
+                    kMisused);
+  }
+  if (int{run.has_prompt} + int{run.has_file} + int{run.has_dash} > 1) {
+    return complain(kCommand, "more than one prompt; expected one of -p TEXT, -f FILE and -", kMisused);
+  }
+  if (static_cast<float>(run.top_p) <= 0) {
+    return complain(kCommand, "--top-p: found 0, expected a number above 0, up to 1", kMisused);
+  }
+  return kDone;
+}
+
+// A new line, or the first id where the vocabulary has none.
+Token default_prompt(const Tokenizer& tokenizer) {
+  Token token = 0;
+  EncodeResult result;
+  return tokenizer.encode("\n", {&token, 1}, &result) == Status::ok ? token : 0;
+}
+
+int make_prompt(const RunOptions& run, const LoadedModel& model, const Tokenizer& tokenizer, Prompt* out) {
+  std::string text = run.prompt;
+  if (run.has_file || run.has_dash) {
+    if (const int status = read_input(kCommand, run.has_file ? run.prompt_file : "-", &text); status != kDone) {
+      return status;
+    }
+  }
+  const int status = run.ids ? parse_ids(kCommand, text, model.info.vocab_size, &out->tokens)
+                             : encode_text(kCommand, tokenizer, text, run.skip_unknown != 0, &out->tokens);
+  if (status != kDone) return status;
+  out->shown = !run.no_echo;
+  if (out->tokens.empty()) {
+    const bool asked_for = run.has_prompt || run.has_file || run.has_dash;
+    out->tokens.push_back(default_prompt(tokenizer));
+    if (asked_for) out->shown = false;  // an empty prompt: something must be fed, but nothing is shown
+  }
+  return kDone;
+}
+
+// The reason why a sample ended early, as an exit status.
+int explain(Status status, const Output& output, const LoadedSession& session) {
+  if (output.failed()) {
+    if (output.error() == EPIPE) return kFailed;  // whoever read the text has seen enough
+    return complain(kCommand, std::string("cannot write to stdout: ") + std::strerror(output.error()));
+  }
+  if (interrupted()) return kInterrupted;
+  if (status == Status::context_full) {
+    complain(kCommand,
+             "the context of " + std::to_string(session.session.context()) + " tokens is full (--when-full stop)");
+    return kDone;
+  }
+  if (status == Status::numeric) {
+    return complain(kCommand, "the model computed a number that is not finite; minnow info --verify checks the file");
+  }
+  return complain(kCommand, to_string(status));
+}
+
+int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt& prompt, std::uint64_t seed,
+                 LoadedSession* session, Output* output, Totals* totals) {
+  SamplerConfig sampling;
+  sampling.temperature = static_cast<float>(run.temperature);
+  sampling.top_k = static_cast<std::uint32_t>(run.top_k);
+  sampling.top_p = static_cast<float>(run.top_p);
+  sampling.min_p = static_cast<float>(run.min_p);
+  sampling.seed = seed;
+  Sampler sampler;
+  if (Sampler::create(sampling, &sampler) != Status::ok) return complain(kCommand, "bad sampling options", kMisused);
+
+  if (prompt.shown && !output->prompt(prompt.tokens)) return explain(Status::cancelled, *output, *session);
+  const double begin = now();
+  session->session.reset();
+  Status status = session->session.feed({prompt.tokens.data(), prompt.tokens.size()});
+  const double fed = now();
+  GenerateResult result;
+  if (status == Status::ok && !interrupted()) {
+    GenerateConfig config;
+    config.max_tokens = static_cast<std::uint32_t>(run.n);
+    config.stop = run.stop;
+    config.on_text = tokenizer.n_tokens() != 0 ? on_text : nullptr;
+    config.on_token = on_token;
+    config.user = output;
+    status = generate(session->session, &tokenizer, sampler, {}, config, &result);
+  }
+  totals->prompt_tokens += prompt.tokens.size();
+  totals->tokens += result.tokens;
+  totals->prefill_seconds += fed - begin;
+  totals->decode_seconds += now() - fed;
+  if (status == Status::ok && !interrupted()) return kDone;
+  return explain(status, *output, *session);
+}
+
+double per_second(std::uint64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+void print_stats(const RunOptions& run, const LoadedModel& model, const LoadedSession& session, const Output& output,
+                 const Totals& totals) {
+  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::fprintf(stderr, "prompt: %llu tokens, prefill %.0f tokens/s\n", number(totals.prompt_tokens),
+               per_second(totals.prompt_tokens, totals.prefill_seconds));
+  std::fprintf(stderr, "text: %llu tokens, decode %.0f tokens/s\n", number(totals.tokens),
+               per_second(totals.tokens, totals.decode_seconds));
+  std::fprintf(stderr, "first text: %.1f ms after the start of the process\n", output.first_text() * 1e3);
+  std::fprintf(stderr, "memory: peak %llu bytes, model %llu, session %llu\n", number(peak_memory()),
+               number(model.info.file_bytes), number(session.bytes));
+  std::fprintf(stderr, "seed: %llu\n", number(run.seed));
+  std::fprintf(stderr, "isa: %s, threads: %u\n", kernels_name(session.session.isa()).c_str(), session.pool.width());
+}
+
+int write_samples(const RunOptions& run, const Tokenizer& tokenizer, const Prompt& prompt, LoadedSession* session,
+                  Output* output, Totals* totals) {
+  for (std::uint64_t i = 0; i < run.samples; ++i) {
+    if (i > 0) {
+      if (!output->at_line_start() && !output->text("\n")) return explain(Status::cancelled, *output, *session);
+      if (!output->text(kSeparator)) return explain(Status::cancelled, *output, *session);
+    }
+    const int status = write_sample(run, tokenizer, prompt, run.seed + i, session, output, totals);
+    if (status != kDone) return status;
+    if (run.ids && !output->text("\n")) return explain(Status::cancelled, *output, *session);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  RunOptions run;
+  Options options(kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]", "Writes text that goes on from a prompt.");
+  bind(&options, &run);
+  int status = kDone;
+  if (!options.parse(argc, argv, &status)) return status;
+  if ((status = check_options(run)) != kDone) return status;
+
+  LoadedModel model;
+  if ((status = open_model(kCommand, run.model, &model)) != kDone) return status;
+  Tokenizer tokenizer;
+  if (Tokenizer::open(model.model, &tokenizer) != Status::ok && (!run.ids || !run.stop.empty())) {
+    return complain(kCommand, printable(run.model) + ": the model has no vocabulary; use --ids, without --stop");
+  }
+  Prompt prompt;
+  if ((status = make_prompt(run, model, tokenizer, &prompt)) != kDone) return status;
+  LoadedSession session;
+  if ((status = create_session(kCommand, model, run.session, &session)) != kDone) return status;
+  if (session.config.when_full == WhenFull::stop && prompt.tokens.size() > session.session.context()) {
+    return complain(kCommand, "the prompt has " + std::to_string(prompt.tokens.size()) + " tokens, the context " +
+                                  std::to_string(session.session.context()) +
+                                  "; shorten it or leave out --when-full stop");
+  }
+
+  catch_interrupts();
+  Output output(tokenizer, run.ids);
+  Totals totals;
+  status = write_samples(run, tokenizer, prompt, &session, &output, &totals);
+  if (run.stats) print_stats(run, model, session, output, totals);
+  return status;
+}
+
+}  // namespace minnow

@@ -1,0 +1,78 @@
+// `minnow tokens`: text to ids and pieces, and ids back to text.
+#include <cstdio>
+
+#include "tools/commands.hpp"
+#include "tools/json.hpp"
+#include "tools/load.hpp"
+#include "tools/prompt.hpp"
+
+namespace minnow {
+namespace {
+
+constexpr const char* kCommand = "tokens";
+
+// A piece that is not UTF-8 by itself is shown in JSON with U+FFFD; "lossy" then says so, and the ids tell all.
+void print_json(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
+  bool lossy = false;
+  JsonObject json;
+  json.raw("ids", json_array(ids.size(), [&](std::size_t i) { return std::to_string(ids[i]); }));
+  json.raw("pieces",
+           json_array(ids.size(), [&](std::size_t i) { return json_string(tokenizer.piece(ids[i]), &lossy); }));
+  json.add("lossy", lossy);
+  std::printf("%s\n", json.str().c_str());
+}
+
+void print_pieces(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
+  for (const Token id : ids) std::printf("%6d  '%s'\n", id, printable(tokenizer.piece(id)).c_str());
+}
+
+void print_decoded(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
+  for (const Token id : ids) {
+    const std::string_view piece = tokenizer.piece(id);
+    std::fwrite(piece.data(), 1, piece.size(), stdout);
+  }
+}
+
+}  // namespace
+
+int tokens_command(int argc, char** argv) {
+  std::string path, text, file, ids_text;
+  bool has_text = false, has_file = false, decode = false, json = false;
+  std::uint32_t skip_unknown = 0;
+  Options options(kCommand, "tokens MODEL (-p TEXT | -f FILE | --decode IDS) [--json]",
+                  "Text to token ids and pieces, or ids back to text.");
+  options.positional("MODEL", &path, nullptr);
+  options.text("p", "TEXT", &text, &has_text, "the text");
+  options.text("f", "FILE", &file, &has_file, "read the text from a file or pipe; - is stdin");
+  options.text("decode", "IDS", &ids_text, &decode, "print the text of these ids, \"1 2 3\"");
+  options.choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &skip_unknown,
+                 "characters that the model does not know: error or skip (error)");
+  options.flag("json", &json, "one JSON object: ids, pieces, and whether a piece alone is no UTF-8 (lossy)");
+  int status = kDone;
+  if (!options.parse(argc, argv, &status)) return status;
+  if (int{has_text} + int{has_file} + int{decode} != 1) {
+    return complain(kCommand, "expected one of -p TEXT, -f FILE and --decode IDS", kMisused);
+  }
+
+  LoadedModel model;
+  if ((status = open_model(kCommand, path, &model)) != kDone) return status;
+  Tokenizer tokenizer;
+  if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
+    return complain(kCommand, printable(path) + ": the model has no vocabulary");
+  }
+  if (has_file && (status = read_input(kCommand, file, &text)) != kDone) return status;
+  std::vector<Token> ids;
+  status = decode ? parse_ids(kCommand, ids_text, tokenizer.n_tokens(), &ids)
+                  : encode_text(kCommand, tokenizer, text, skip_unknown != 0, &ids);
+  if (status != kDone) return status;
+  if (json) {
+    print_json(tokenizer, ids);
+  } else if (decode) {
+    print_decoded(tokenizer, ids);
+  } else {
+    print_pieces(tokenizer, ids);
+  }
+  return kDone;
+}
+
+}  // namespace minnow
