@@ -48,6 +48,10 @@ class TableReader {
       *fault_ = {"bytes after the last tensor", end_of_last_, header_.file_bytes - end_of_last_};
       return Status::corrupt;
     }
+    if (norm_without_weight_) {
+      return fail(Status::unsupported, fault_, "a layer norm without weights is not supported yet",
+                  header_.header_bytes, header_.tensor_count);
+    }
     return Status::ok;
   }
 
@@ -101,11 +105,11 @@ class TableReader {
     return Status::ok;
   }
 
-  // Both are legal in the format; the layers do not do them yet.
+  // Legal in the format; the layers do not do it yet. Told only if nothing is wrong with the rest of the table.
   Status check_absence(Role role) noexcept {
-    if (role != Role::ln_1_weight && role != Role::ln_2_weight && role != Role::ln_f_weight) return Status::ok;
-    return fail(Status::unsupported, fault_, "a layer norm without weights is not supported yet", entry_offset(),
-                static_cast<std::uint32_t>(role));
+    if (role == Role::ln_1_weight || role == Role::ln_2_weight || role == Role::ln_f_weight)
+      norm_without_weight_ = true;
+    return Status::ok;
   }
   Status check_supported(Role role) noexcept {
     if (role != Role::lm_head_bias) return Status::ok;
@@ -117,6 +121,7 @@ class TableReader {
   const FileHeader& header_;
   Fault* fault_;
   std::uint32_t next_ = 0;
+  bool norm_without_weight_ = false;
   std::uint64_t end_of_last_;  // offset just behind the tensor before
 };
 
