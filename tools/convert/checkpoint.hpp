@@ -1,0 +1,28 @@
+// What every checkpoint reader delivers: named tensors, and what else the file says about the model. Depends on
+// tensor_source.
+#pragma once
+
+#include <optional>
+
+#include "tools/convert/tensor_source.hpp"
+
+namespace minnow::convert {
+
+struct Checkpoint {
+  std::vector<StoredTensor> tensors;  // in the file's order; no name twice
+  // nanoGPT's model_args, as far as they are there.
+  std::optional<std::uint64_t> n_layer, n_head, n_embd, block_size, vocab_size;
+  std::string dataset;  // config['dataset'], or empty
+  // Of the training run.
+  std::optional<std::int64_t> iter_num;
+  std::optional<double> best_val_loss;
+};
+
+// Reads a file of torch.save. Only its table of contents and the pickle are held in memory. Throws Refusal.
+// `check_crcs`: compare the checksums of the tensors' storages.
+Checkpoint read_torch_checkpoint(const InputFile& file, bool check_crcs);
+
+// What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
+std::string describe_stranger(const InputFile& file);
+
+}  // namespace minnow::convert

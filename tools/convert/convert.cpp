@@ -1,0 +1,251 @@
+// The command `minnow convert`: a checkpoint in, a model file out. Depends on everything in tools/convert.
+#include <cstdio>
+#include <locale>
+#include <new>
+#include <sstream>
+
+#include "minnow/minnow.hpp"
+#include "model/open.hpp"
+#include "tools/commands.hpp"
+#include "tools/convert/refusal.hpp"
+#include "tools/convert/sha256.hpp"
+#include "tools/convert/vocabulary.hpp"
+#include "tools/convert/write_model.hpp"
+#include "tools/convert/zip.hpp"
+#include "tools/options.hpp"
+
+namespace minnow {
+
+namespace {
+
+using namespace convert;
+
+struct Arguments {
+  std::string checkpoint;
+  std::string model;
+  std::string meta;
+  std::uint32_t type = static_cast<std::uint32_t>(WeightType::q8);
+  std::uint32_t gelu = static_cast<std::uint32_t>(Activation::gelu_erf);
+  std::uint64_t n_head = 0;  // 0: as the checkpoint says
+  bool no_text = false;
+  bool allow_nonfinite = false;
+  bool ignore_crc = false;
+  bool verbose = false;
+};
+
+bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
+  Options options("convert", "convert CHECKPOINT [-o MODEL] [options]",
+                  "Makes a model file from a checkpoint of nanoGPT. Nothing in the checkpoint is executed.");
+  bool model_given = false;
+  bool vocab_given = false;
+  std::string vocab;
+  options.positional("CHECKPOINT", &out->checkpoint, nullptr);
+  options.text("o", "MODEL", &out->model, &model_given, "the file to write (the checkpoint's name with .minnow)");
+  const auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
+  options.choice("type", "q8|f16|f32",
+                 {{"q8", number(WeightType::q8)},
+                  {"f16", number(WeightType::f16)},
+                  {"f32", number(WeightType::f32)},
+                  {"q4", number(WeightType::q4)}},
+                 &out->type, "how weights are stored (q8)");
+  options.text("meta", "META.PKL", &out->meta, nullptr,
+               "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
+  options.text("vocab", "FILE", &vocab, &vocab_given, "");
+  options.flag("no-text", &out->no_text, "write a model without symbols, for token ids only");
+  options.number("n-head", "N", 1, 1u << 28, &out->n_head, "heads, where the checkpoint does not say");
+  options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
+                 &out->gelu, "the form of GELU (erf; nanoGPT before May 2023: tanh)");
+  options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
+  options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
+  options.flag("v", &out->verbose, "list the tensors");
+  if (!options.parse(argc, argv, status)) return false;
+  const char* const missing = vocab_given                           ? "--vocab is"
+                              : out->type == number(WeightType::q4) ? "--type q4 is"
+                                                                    : nullptr;
+  if (missing != nullptr) {
+    std::fprintf(stderr, "minnow convert: %s not supported yet\n", missing);
+    *status = kMisused;
+    return false;
+  }
+  if (!model_given) {
+    const std::string name = file_name_of(out->checkpoint);
+    const std::size_t dot = name.rfind('.');
+    const std::size_t extension = dot == std::string::npos || dot == 0 ? 0 : name.size() - dot;
+    out->model = out->checkpoint.substr(0, out->checkpoint.size() - extension) + ".minnow";
+  }
+  return true;
+}
+
+// One line on a terminal, once something takes longer than a second.
+class Progress {
+ public:
+  void show(const char* what, std::uint64_t done, std::uint64_t total) {
+    if (!terminal_ || total == 0) return;
+    const double now = seconds_now();
+    if (now - start_ < 1.0 || now - last_ < 0.1) return;
+    last_ = now;
+    const double percent = 100.0 * static_cast<double>(done) / static_cast<double>(total);
+    std::fprintf(stderr, "\rminnow: convert: %s %3.0f %%", what, percent);
+    shown_ = true;
+  }
+  ~Progress() {
+    if (shown_) std::fprintf(stderr, "\r%40s\r", "");
+  }
+
+ private:
+  bool terminal_ = stderr_is_terminal();
+  bool shown_ = false;
+  double start_ = seconds_now();
+  double last_ = 0;
+};
+
+std::string hash_file(const InputFile& file, Progress* progress) {
+  Sha256 hash;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  for (std::uint64_t at = 0; at < file.size();) {
+    const std::uint64_t left = file.size() - at;
+    const std::size_t bytes = left < buffer.size() ? static_cast<std::size_t>(left) : buffer.size();
+    file.read_at(at, &buffer[0], bytes);
+    hash.update(buffer.data(), bytes);
+    at += bytes;
+    progress->show("reading", at, file.size());
+  }
+  return hash.finish();
+}
+
+// A file name as a provenance value: one line, valid UTF-8.
+std::string plain_name(const std::string& name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size();) {
+    const unsigned char lead = static_cast<unsigned char>(name[i]);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xc2 ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
+    bool valid = length != 0 && lead >= 0x20 && lead != 0x7f && length <= name.size() - i;
+    for (std::size_t k = 1; valid && k < length; ++k) valid = (static_cast<unsigned char>(name[i + k]) & 0xc0) == 0x80;
+    out += valid ? name.substr(i, length) : "?";
+    i += valid ? length : 1;
+  }
+  return out;
+}
+
+std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Arguments& arguments,
+                            Progress* progress) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << "source=" << plain_name(file_name_of(file.path())) << '\n';
+  out << "source_sha256=" << hash_file(file, progress) << '\n';
+  out << "converter=minnow " << version() << '\n';
+  if (checkpoint.iter_num) out << "iter_num=" << *checkpoint.iter_num << '\n';
+  if (checkpoint.best_val_loss) out << "best_val_loss=" << *checkpoint.best_val_loss << '\n';
+  out << "type=" << to_string(static_cast<WeightType>(arguments.type)) << '\n';
+  return out.str();
+}
+
+constexpr std::uint32_t kGpt2Symbols = 50257;
+constexpr std::uint32_t kGpt2Padded = 50304;
+
+// The symbols for this model, empty with --no-text. Sets n_tokens.
+Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpoint, Config* config) {
+  if (arguments.no_text) return {};
+  const std::string path =
+      arguments.meta.empty() ? find_meta(arguments.checkpoint, checkpoint.dataset) : arguments.meta;
+  if (path.empty() && (config->vocab_size == kGpt2Symbols || config->vocab_size == kGpt2Padded)) {
+    refuse("the model has ", config->vocab_size,
+           " symbols, as with GPT-2's tokenizer, which is not supported yet; "
+           "expected a character model with its meta.pkl; pass --no-text to use token ids only");
+  }
+  if (path.empty()) {
+    const std::string dataset = checkpoint.dataset.empty() ? "<dataset>" : plain_name(checkpoint.dataset);
+    refuse("there is no meta.pkl beside the checkpoint, nor data/", dataset,
+           "/meta.pkl in its folder, one above it or the "
+           "current one; expected the symbols of the ",
+           config->vocab_size, " ids; give the file with --meta, or pass --no-text to use token ids only");
+  }
+  Vocabulary vocabulary = read_meta(InputFile(path));
+  if (vocabulary.size() > config->vocab_size) {
+    throw Refusal(concat("has ", vocabulary.size(), " symbols but the model ", config->vocab_size,
+                         "; expected no more; give the meta.pkl of this model's data set with --meta"),
+                  path);
+  }
+  config->n_tokens = static_cast<std::uint32_t>(vocabulary.size());
+  return vocabulary;
+}
+
+void list_tensors(const ModelPlan& plan) {
+  for (const PlannedTensor& tensor : plan.tensors) {
+    std::fprintf(stderr, "%-44s %-14s %s -> %s\n", quoted(tensor.source.name).c_str(),
+                 shape_text(tensor.source).c_str(), dtype_name(tensor.source.dtype), to_string(tensor.type));
+  }
+}
+
+void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary) {
+  const Config& c = plan.config;
+  const std::string symbols = vocabulary.empty()           ? concat(c.vocab_size, " ids without text")
+                              : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
+                                                           : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
+  std::fprintf(stderr, "minnow: convert: wrote %s: %u layers, %u heads, %u wide, block %u, %s, %llu bytes, %s\n",
+               out.target().c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
+               to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()),
+               symbols.c_str());
+}
+
+void convert_file(const Arguments& arguments) {
+  const InputFile file(arguments.checkpoint);
+  if (file.is_same_file(arguments.model)) {
+    throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
+  }
+  if (!ends_like_zip(file)) throw Refusal(describe_stranger(file));
+  const Checkpoint checkpoint = read_torch_checkpoint(file, !arguments.ignore_crc);
+  PlanOptions options;
+  options.type = static_cast<WeightType>(arguments.type);
+  options.activation = static_cast<Activation>(arguments.gelu);
+  if (arguments.n_head != 0) options.n_head = arguments.n_head;
+  ModelPlan plan = plan_nanogpt(file, checkpoint, options);
+  const Vocabulary vocabulary = find_vocabulary(arguments, checkpoint, &plan.config);
+  Fault fault;
+  if (check_config(plan.config, &fault) != Status::ok) {
+    refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
+  }
+  if (arguments.verbose) list_tensors(plan);
+
+  Progress progress;
+  OutputFile out(arguments.model);
+  const std::string provenance = make_provenance(file, checkpoint, arguments, &progress);
+  WriteOptions write_options;
+  write_options.allow_nonfinite = arguments.allow_nonfinite;
+  write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };
+  const std::string tokenizer = vocabulary.empty() ? std::string() : make_tokenizer_section(vocabulary);
+  write_model(file, plan, tokenizer, provenance, write_options, &out);
+  file.require_unchanged();
+  out.commit();
+  print_summary(out, plan, vocabulary);
+}
+
+}  // namespace
+
+int convert_command(int argc, char** argv) {
+  Arguments arguments;
+  int status = kDone;
+  if (!parse_arguments(argc, argv, &arguments, &status)) return status;
+  const SignalGuard signals;
+  try {
+    convert_file(arguments);
+    return kDone;
+  } catch (const Interrupted&) {
+    std::fprintf(stderr, "minnow: convert: %s: interrupted; nothing was left behind\n", arguments.checkpoint.c_str());
+    return kInterrupted;
+  } catch (const Refusal& refusal) {
+    const std::string& path = refusal.path().empty() ? arguments.checkpoint : refusal.path();
+    std::fprintf(stderr, "minnow: convert: %s: %s\n", path.c_str(), refusal.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "minnow: convert: %s: out of memory; nothing was left behind; close other programs\n",
+                 arguments.checkpoint.c_str());
+  }
+  return kFailed;
+}
+
+}  // namespace minnow

@@ -1,0 +1,86 @@
+// Files as the converter needs them: positioned reads of one input, and an output that appears under its name only when
+// it is whole. The only code here that talks to the operating system. Depends on refusal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace minnow::convert {
+
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);  // throws Refusal
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+
+  // Reads exactly `bytes` bytes. Throws Refusal, also when the file has become shorter.
+  void read_at(std::uint64_t offset, void* out, std::size_t bytes) const;
+  std::string read_all(std::uint64_t limit) const;
+
+  // Throws Refusal if the file was written to since it was opened.
+  void require_unchanged() const;
+  // Whether `path` is this very file, by whatever name.
+  bool is_same_file(const std::string& path) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  std::int64_t modified_seconds_ = 0;
+  std::int64_t modified_nanoseconds_ = 0;
+};
+
+// Written under another name in the target's folder. commit() gives it the target's name; without it nothing is left.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& target);  // a symbolic link is followed; throws Refusal
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& target() const { return target_; }
+  void append(const void* data, std::size_t bytes);
+  void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+  std::uint64_t size() const { return size_; }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* action);
+
+  std::string target_;
+  std::string temporary_;  // empty: nothing to remove
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// Catches SIGINT, SIGTERM and SIGHUP as long as it lives; check_interrupted() then throws Interrupted. A write beyond
+// the file size limit becomes an error instead of a signal.
+class SignalGuard {
+ public:
+  SignalGuard();
+  ~SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+ private:
+  struct Saved;
+  Saved* saved_;
+};
+void check_interrupted();
+
+bool file_exists(const std::string& path);     // a regular file
+std::string folder_of(std::string_view path);  // "." if it has none
+std::string file_name_of(std::string_view path);
+std::string absolute_path(const std::string& path);  // links resolved; `path` itself where that fails
+bool stderr_is_terminal();
+double seconds_now();  // of a clock that never jumps
+
+}  // namespace minnow::convert

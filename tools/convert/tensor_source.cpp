@@ -1,0 +1,108 @@
+// Elements of any storage type and stride as rows of floats. Depends on file and base.
+#include "tools/convert/tensor_source.hpp"
+
+#include <algorithm>
+
+#include "base/half.hpp"
+#include "tools/convert/refusal.hpp"
+
+namespace minnow::convert {
+
+namespace {
+
+struct DtypeRow {
+  const char* name;
+  std::uint32_t bytes;
+  bool floating;
+};
+constexpr DtypeRow kDtypes[] = {
+    {"float32", 4, true}, {"float64", 8, true}, {"float16", 2, true}, {"bfloat16", 2, true}, {"int64", 8, false},
+    {"int32", 4, false},  {"int16", 2, false},  {"int8", 1, false},   {"uint8", 1, false},   {"bool", 1, false},
+};
+const DtypeRow& row_of(Dtype dtype) { return kDtypes[static_cast<std::size_t>(dtype)]; }
+
+constexpr std::uint64_t kRunElements = 1u << 15;  // read together
+
+std::uint64_t little_endian(const unsigned char* from, std::uint32_t bytes) {
+  std::uint64_t value = 0;
+  for (std::uint32_t i = bytes; i-- > 0;) value = value << 8 | from[i];
+  return value;
+}
+
+float to_float(Dtype dtype, const unsigned char* from) {
+  switch (dtype) {
+    case Dtype::f32:
+      return bit_cast<float>(static_cast<std::uint32_t>(little_endian(from, 4)));
+    case Dtype::f64:
+      return static_cast<float>(bit_cast<double>(little_endian(from, 8)));
+    case Dtype::f16:
+      return half_to_float(static_cast<Half>(little_endian(from, 2)));
+    case Dtype::bf16:
+      return bit_cast<float>(static_cast<std::uint32_t>(little_endian(from, 2)) << 16);
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+const char* dtype_name(Dtype dtype) { return row_of(dtype).name; }
+std::uint32_t dtype_bytes(Dtype dtype) { return row_of(dtype).bytes; }
+bool is_floating(Dtype dtype) { return row_of(dtype).floating; }
+
+std::string shape_text(const StoredTensor& tensor) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < tensor.rank; ++i) out += concat(i == 0 ? "" : ", ", tensor.shape[i]);
+  return out + "]";
+}
+
+bool is_same_view(const StoredTensor& a, const StoredTensor& b) {
+  return a.storage == b.storage && a.storage_offset == b.storage_offset && a.dtype == b.dtype && a.rank == b.rank &&
+         a.offset == b.offset && std::equal(a.shape, a.shape + a.rank, b.shape) &&
+         std::equal(a.stride, a.stride + a.rank, b.stride);
+}
+
+std::uint64_t rows_per_read(std::uint64_t columns) {
+  constexpr std::uint64_t kFloats = 1u << 16;
+  return std::max<std::uint64_t>(8, kFloats / std::max<std::uint64_t>(1, columns) / 8 * 8);
+}
+
+void RowReader::read(std::uint64_t begin, std::uint64_t count, float* out) {
+  const StoredTensor& t = tensor_;
+  if (!is_floating(t.dtype)) {
+    refuse("the tensor ", quoted(t.name), " holds ", dtype_name(t.dtype),
+           " numbers; expected floating point; quantised ", "checkpoints must be saved again in float32 or float16");
+  }
+  const std::uint64_t columns = t.columns();
+  const std::uint64_t row_stride = t.rank < 2 ? 0 : t.stride[0];
+  const std::uint64_t column_stride = t.rank == 0 ? 1 : t.stride[t.rank - 1];
+  const std::uint64_t first = t.offset + begin * row_stride;
+  if (column_stride == 1 && row_stride == columns) {
+    read_run(first, count * columns, out, 1);
+  } else if (column_stride == 1) {
+    for (std::uint64_t r = 0; r < count; ++r) read_run(first + r * row_stride, columns, out + r * columns, 1);
+  } else if (row_stride == 1) {  // transposed
+    for (std::uint64_t c = 0; c < columns; ++c) read_run(first + c * column_stride, count, out + c, columns);
+  } else {
+    for (std::uint64_t r = 0; r < count; ++r) {
+      for (std::uint64_t c = 0; c < columns; ++c) {
+        read_run(first + r * row_stride + c * column_stride, 1, out + r * columns + c, 1);
+      }
+    }
+  }
+}
+
+void RowReader::read_run(std::uint64_t element, std::uint64_t count, float* out, std::uint64_t out_stride) {
+  const std::uint32_t bytes = dtype_bytes(tensor_.dtype);
+  while (count > 0) {
+    const std::uint64_t piece = std::min(count, kRunElements);
+    buffer_.resize(std::max<std::size_t>(buffer_.size(), static_cast<std::size_t>(piece * bytes)));
+    file_.read_at(tensor_.storage_offset + element * bytes, buffer_.data(), static_cast<std::size_t>(piece * bytes));
+    for (std::uint64_t i = 0; i < piece; ++i) out[i * out_stride] = to_float(tensor_.dtype, &buffer_[i * bytes]);
+    out += piece * out_stride;
+    element += piece;
+    count -= piece;
+  }
+}
+
+}  // namespace minnow::convert

@@ -1,0 +1,191 @@
+// meta.pkl and the tokenizer section. Depends on file, pickle and model/format.hpp.
+#include "tools/convert/vocabulary.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+
+#include "model/format.hpp"
+#include "tools/convert/pickle.hpp"
+#include "tools/convert/refusal.hpp"
+
+namespace minnow::convert {
+
+namespace {
+
+constexpr std::uint64_t kMaxMetaBytes = std::uint64_t{16} << 20;
+constexpr std::string_view kExpected =
+    "; expected nanoGPT's meta.pkl with itos and stoi; make it again with the data set's prepare.py";
+
+class MetaReader {
+ public:
+  explicit MetaReader(const InputFile& file)
+      : tree_(read_pickle(file.read_all(kMaxMetaBytes), Globals::numbers, "the pickle")), bytes_(file.size()) {}
+
+  Vocabulary read() {
+    if (tree_.bytes_read() != bytes_) refuse("there are bytes behind the pickle's end", kExpected);
+    const NodeId itos = tree_.find(tree_.root(), "itos");
+    const NodeId stoi = tree_.find(tree_.root(), "stoi");
+    if (itos == kNoNode && stoi == kNoNode) refuse("there is neither itos nor stoi", kExpected);
+    if (itos != kNoNode) {
+      take_itos(itos);
+      if (stoi != kNoNode) compare_stoi(stoi);
+    } else {
+      take_stoi(stoi);
+    }
+    require_complete();
+    compare_size();
+    return std::move(pieces_);
+  }
+
+ private:
+  void take_itos(NodeId itos) {
+    if (tree_.is(itos, NodeKind::list) || tree_.is(itos, NodeKind::tuple)) {
+      std::int64_t id = 0;
+      for (PickleTree::Items items = tree_.items(itos); !items.done();) put(id++, items.take());
+      return;
+    }
+    if (!tree_.is(itos, NodeKind::dict)) refuse("itos is ", PickleTree::kind_name(tree_.kind(itos)), kExpected);
+    const std::int64_t count = tree_.count(itos) / 2;
+    for (PickleTree::Items items = tree_.items(itos); !items.done();) {
+      const std::int64_t id = take_id(items.take(), count);
+      put(id, items.take());
+    }
+  }
+
+  void take_stoi(NodeId stoi) {
+    if (!tree_.is(stoi, NodeKind::dict)) refuse("stoi is ", PickleTree::kind_name(tree_.kind(stoi)), kExpected);
+    const std::int64_t count = tree_.count(stoi) / 2;
+    for (PickleTree::Items items = tree_.items(stoi); !items.done();) {
+      const NodeId symbol = items.take();
+      put(take_id(items.take(), count), symbol);
+    }
+  }
+
+  // stoi must be itos the other way round.
+  void compare_stoi(NodeId stoi) {
+    if (!tree_.is(stoi, NodeKind::dict)) refuse("stoi is ", PickleTree::kind_name(tree_.kind(stoi)), kExpected);
+    const std::size_t count = tree_.count(stoi) / 2;
+    if (count != pieces_.size()) refuse("stoi has ", count, " symbols and itos ", pieces_.size(), kExpected);
+    for (PickleTree::Items items = tree_.items(stoi); !items.done();) {
+      const NodeId symbol = items.take();
+      const std::int64_t id = take_id(items.take(), static_cast<std::int64_t>(count));
+      if (!tree_.is(symbol, NodeKind::text) || tree_.text(symbol) != pieces_[static_cast<std::size_t>(id)]) {
+        refuse("itos and stoi disagree about id ", id, kExpected);
+      }
+    }
+  }
+
+  // An id below `count`: with no id twice, the ids are then exactly 0 .. count-1.
+  std::int64_t take_id(NodeId node, std::int64_t count) {
+    std::int64_t id = 0;
+    if (!tree_.integer_value(node, &id)) refuse("an id is ", PickleTree::kind_name(tree_.kind(node)), kExpected);
+    if (id < 0 || id >= count) refuse("there are ", count, " symbols but one has the id ", id, kExpected);
+    return id;
+  }
+
+  void put(std::int64_t id, NodeId symbol) {
+    if (!tree_.is(symbol, NodeKind::text)) {
+      refuse("the symbol of id ", id, " is ", PickleTree::kind_name(tree_.kind(symbol)), kExpected);
+    }
+    const std::size_t at = static_cast<std::size_t>(id);
+    if (at >= pieces_.size()) {
+      pieces_.resize(at + 1);
+      filled_.resize(at + 1, false);
+    }
+    if (filled_[at]) refuse("the id ", id, " is there twice", kExpected);
+    filled_[at] = true;
+    text_bytes_ += tree_.text(symbol).size();
+    if (text_bytes_ > kMaxMetaBytes) refuse("the symbols have more than ", kMaxMetaBytes, " bytes", kExpected);
+    pieces_[at] = std::string(tree_.text(symbol));
+  }
+
+  void require_complete() {
+    if (pieces_.empty()) refuse("there are no symbols", kExpected);
+    std::unordered_set<std::string_view> seen;
+    for (std::size_t id = 0; id < pieces_.size(); ++id) {
+      if (!filled_[id]) refuse("the id ", id, " has no symbol", kExpected);
+      if (pieces_[id].empty()) refuse("the symbol of id ", id, " is empty", kExpected);
+      if (!seen.insert(pieces_[id]).second) {
+        refuse("two ids have the symbol ", quoted(pieces_[id]), ", the later one is ", id, kExpected);
+      }
+    }
+  }
+
+  void compare_size() {
+    const NodeId size = tree_.find(tree_.root(), "vocab_size");
+    std::int64_t stated = 0;
+    if (size == kNoNode) return;
+    if (!tree_.integer_value(size, &stated) || stated != static_cast<std::int64_t>(pieces_.size())) {
+      refuse("vocab_size is ", stated, " but there are ", pieces_.size(), " symbols", kExpected);
+    }
+  }
+
+  PickleTree tree_;
+  std::uint64_t bytes_;
+  Vocabulary pieces_;
+  std::vector<bool> filled_;
+  std::uint64_t text_bytes_ = 0;
+};
+
+void append_u32(std::uint32_t value, std::string* out) {
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    *out += static_cast<char>(static_cast<unsigned char>(value >> shift));
+}
+
+}  // namespace
+
+Vocabulary read_meta(const InputFile& file) {
+  try {
+    return MetaReader(file).read();
+  } catch (const Refusal& refusal) {
+    throw Refusal(refusal.what(), file.path());
+  }
+}
+
+std::string find_meta(const std::string& checkpoint_path, const std::string& dataset) {
+  std::string folder = folder_of(checkpoint_path);
+  if (const std::string beside = folder + "/meta.pkl"; file_exists(beside)) return beside;
+  // The name comes out of the checkpoint: nothing but the name of a folder.
+  if (dataset.empty() || dataset == "." || dataset == ".." || dataset.find('/') != std::string::npos ||
+      dataset.find('\0') != std::string::npos) {
+    return {};
+  }
+  const std::string inside = "data/" + dataset + "/meta.pkl";
+  folder = absolute_path(folder);
+  for (bool at_top = false; !at_top;) {
+    const std::string path = folder + (folder == "/" ? "" : "/") + inside;
+    if (file_exists(path)) return path;
+    at_top = folder == "/" || folder == ".";
+    folder = folder_of(folder);
+  }
+  return file_exists(inside) ? inside : std::string();
+}
+
+std::string make_tokenizer_section(const Vocabulary& vocabulary) {
+  std::vector<std::uint32_t> sorted(vocabulary.size());
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  std::sort(sorted.begin(), sorted.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return vocabulary[a] < vocabulary[b]; });  // as unsigned bytes
+  std::string text;
+  std::size_t longest = 0;
+  for (const std::string& piece : vocabulary) {
+    text += piece;
+    longest = std::max(longest, piece.size());
+  }
+  const std::uint32_t n_tokens = static_cast<std::uint32_t>(vocabulary.size());
+  std::string out;
+  append_u32(static_cast<std::uint32_t>(TokenizerKind::characters), &out);
+  append_u32(n_tokens, &out);
+  append_u32(static_cast<std::uint32_t>(text.size()), &out);
+  append_u32(static_cast<std::uint32_t>(longest), &out);
+  append_u32(n_tokens, &out);  // n_pieces: none is empty
+  out.resize(sizeof(TokenizerHeader));
+  std::uint32_t offset = 0;
+  append_u32(offset, &out);
+  for (const std::string& piece : vocabulary) append_u32(offset += static_cast<std::uint32_t>(piece.size()), &out);
+  for (const std::uint32_t id : sorted) append_u32(id, &out);
+  return out + text;
+}
+
+}  // namespace minnow::convert
