@@ -167,7 +167,7 @@ void print_json(const Plan& plan) {
   std::printf("%s\n", json.str().c_str());
 }
 
-void print_line(const char* name, const std::string& text) { std::printf("%-38s %s\n", name, text.c_str()); }
+void print_line(const char* name, const std::string& text) { std::printf("%-46s %s\n", name, text.c_str()); }
 
 void print_text(const Plan& plan) {
   const Config& c = plan.config;

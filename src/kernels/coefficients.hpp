@@ -19,7 +19,7 @@ constexpr float kExpMin = -87.3365f;  // below: 0, since the result would be den
 constexpr float kExpMax = 88.37f;     // above: exp(kExpMax), so that 2^n stays finite
 
 // erf(a) = 1 - exp(a * (kErf[0] + kErf[1] a + ..)) for 0 <= a <= kErfMax; beyond it erf is 1 to the last bit.
-constexpr float kErf[9] = {-0x1.20dd78p+0f, -0x1.45f28cp-1f,  -0x1.a510c8p-4f,  0x1.3ada88p-6f, 0x1.ed1e06p-15f,
+constexpr float kErf[9] = {-0x1.20dd78p+0f,  -0x1.45f28cp-1f, -0x1.a510c8p-4f,  0x1.3ada88p-6f, 0x1.ed1e06p-15f,
                            -0x1.9d56c0p-10f, 0x1.344196p-11f, -0x1.bcb5a4p-14f, 0x1.0de844p-17f};
 constexpr float kErfMax = 4.0f;
 

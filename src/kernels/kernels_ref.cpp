@@ -206,7 +206,8 @@ const Kernels kReferenceKernels = {
     {attention_mix<float>, attention_mix<Half>},
 };
 
-void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns, std::uint32_t row, float* x) noexcept {
+void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns, std::uint32_t row,
+                float* x) noexcept {
   const std::size_t groups = group_count(columns);
   const std::size_t block = row / kBlockRows;
   const std::size_t lane = row % kBlockRows;

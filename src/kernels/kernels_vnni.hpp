@@ -6,8 +6,8 @@
 namespace minnow {
 namespace {
 
-// 8 rows x 4 columns of products in one instruction, unsigned times signed: flipping a weight's sign bit adds 128 to it,
-// and starting at -128 times the sum of the activations takes that away again.
+// 8 rows x 4 columns of products in one instruction, unsigned times signed: flipping a weight's sign bit adds 128 to
+// it, and starting at -128 times the sum of the activations takes that away again.
 struct DotVnni {
   using Weights = __m256i;
   static Weights prepare(__m256i w) { return _mm256_xor_si256(w, _mm256_set1_epi8(-128)); }

@@ -303,7 +303,8 @@ void attention_scores(const float* q, std::uint32_t head_size, const void* keys,
   const std::byte* at = static_cast<const std::byte*>(keys) + first_slot / kKeyLanes * block_bytes;
   std::uint32_t blocks = (before + count + kKeyLanes - 1) / kKeyLanes;
   out -= before;
-  for (; blocks >= 8; blocks -= 8, at += 8 * block_bytes, out += 64) score_blocks<Element, 8>(q, head_size, at, scale, out);
+  for (; blocks >= 8; blocks -= 8, at += 8 * block_bytes, out += 64)
+    score_blocks<Element, 8>(q, head_size, at, scale, out);
   if (blocks >= 4) {
     score_blocks<Element, 4>(q, head_size, at, scale, out);
     blocks -= 4, at += 4 * block_bytes, out += 32;
@@ -340,13 +341,15 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
 
 // `Vectors` x 8 dimensions.
 template <class Element, int Vectors>
-void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c, float* o) {
+void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
+              float* o) {
   __m256 acc[Vectors];
   for (int v = 0; v < Vectors; ++v) acc[v] = _mm256_mul_ps(_mm256_loadu_ps(o + 8 * v), _mm256_set1_ps(c));
   for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
     const __m256 weight = _mm256_broadcast_ss(p + i);
     for (int v = 0; v < Vectors; ++v) {
-      acc[v] = _mm256_fmadd_ps(weight, Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), acc[v]);
+      acc[v] =
+          _mm256_fmadd_ps(weight, Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), acc[v]);
     }
   }
   for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(o + 8 * v, acc[v]);
@@ -359,8 +362,10 @@ void attention_mix(const float* p, const void* values, std::uint32_t head_size, 
   const std::size_t pitch_bytes = pitch * Element::kBytes;
   const std::byte* at = static_cast<const std::byte*>(values) + first_slot * pitch_bytes;
   std::uint32_t dim = 0;
-  for (; dim + 64 <= pitch; dim += 64) mix_dims<Element, 8>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
-  for (; dim + 32 <= pitch; dim += 32) mix_dims<Element, 4>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+  for (; dim + 64 <= pitch; dim += 64)
+    mix_dims<Element, 8>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+  for (; dim + 32 <= pitch; dim += 32)
+    mix_dims<Element, 4>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
   for (; dim < pitch; dim += 8) mix_dims<Element, 1>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
 }
 
