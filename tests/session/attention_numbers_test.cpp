@@ -1,0 +1,177 @@
+// Numbers that can be checked by hand, from the literature and from teaching texts (Vaswani et al., arXiv:1706.03762),
+// computed by the project's own kernels on every instruction set that runs here, to the digits printed there.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/exact_math.hpp"
+#include "tests/kernels/cases.hpp"
+#include "tests/kernels/exact.hpp"
+#include "tests/session/cache.hpp"
+
+namespace minnow::test {
+namespace {
+
+const float kOneOverSqrt2 = 1 / std::sqrt(2.0f);
+
+// Within half a unit of the last printed digit.
+void check_printed(const std::vector<float>& computed, const std::vector<double>& printed, int digits) {
+  REQUIRE(computed.size() == printed.size());
+  for (std::size_t i = 0; i < printed.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::fabs(static_cast<double>(computed[i]) - printed[i]) <= 0.5 * std::pow(10, -digits) * (1 + 1e-4));
+  }
+}
+
+std::vector<float> scores(const Kernels& kernels, const Cache& cache, const std::vector<float>& q, std::uint32_t count,
+                          float scale) {
+  constexpr std::uint32_t kMargin = kKeyLanes;
+  std::vector<float> out(count + 2 * kMargin);
+  kernels.attention_scores[0](q.data(), static_cast<std::uint32_t>(q.size()), cache.keys(), 0, count, scale,
+                              out.data() + kMargin);
+  return std::vector<float>(out.begin() + kMargin, out.begin() + kMargin + count);
+}
+
+// Softmax of a few scores by the tile kernel alone.
+std::vector<float> softmax(const Kernels& kernels, std::vector<float> s) {
+  const auto count = static_cast<std::uint32_t>(s.size());
+  s.resize(round_up(count, 8u));
+  float m = -std::numeric_limits<float>::infinity();
+  float l = 0;
+  kernels.softmax_tile(s.data(), count, &m, &l);
+  s.resize(count);
+  for (float& p : s) p /= l;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("attention numbers: three tokens, d_k = 2") {
+  for (const Kernels* kernels : tables()) {
+    CAPTURE(kernels->name);
+    const Rows q = {{1, 0}, {0, 1}, {1, 1}};
+    const Cache cache(q, {{1, 0}, {0, 2}, {1, 1}}, false, 3, 0);
+    check_printed(scores(*kernels, cache, q[0], 3, kOneOverSqrt2), {0.7071, 0, 0.7071}, 4);
+    check_printed(scores(*kernels, cache, q[2], 3, kOneOverSqrt2), {0.7071, 0.7071, 1.4142}, 4);
+
+    const Cache::Result first = cache.attend(*kernels, q[0], 3, kOneOverSqrt2);
+    check_printed(first.probabilities, {0.4011, 0.1978, 0.4011}, 4);
+    check_printed(first.out, {0.8022, 0.7967}, 4);
+    const Cache::Result third = cache.attend(*kernels, q[2], 3, kOneOverSqrt2);
+    check_printed(third.probabilities, {0.2483, 0.2483, 0.5035}, 4);
+    check_printed(third.out, {0.7517, 1.0000}, 4);
+
+    // Under the causal mask query 1 sees itself alone; query 3 sees all three, as above.
+    const Cache::Result causal = cache.attend(*kernels, q[0], 1, kOneOverSqrt2);
+    CHECK(causal.probabilities == std::vector<float>{1});
+    CHECK(causal.out == std::vector<float>{1, 0});
+  }
+}
+
+TEST_CASE("attention numbers: the cat sat") {
+  for (const Kernels* kernels : tables()) {
+    CAPTURE(kernels->name);
+    const Rows keys = {{0, 1}, {2, 0}, {1, 1}};
+    const Rows values = {{1, 0}, {0, 1}, {1, 1}};
+    const std::vector<float> sat = {2, 0};
+    const Cache cache(keys, values, false, 3, 0);
+    CHECK(scores(*kernels, cache, sat, 3, 1) == std::vector<float>{0, 4, 2});
+    check_printed(scores(*kernels, cache, sat, 3, kOneOverSqrt2), {0, 2.828, 1.414}, 3);
+    const Cache::Result scaled = cache.attend(*kernels, sat, 3, kOneOverSqrt2);
+    check_printed(scaled.probabilities, {0.045, 0.768, 0.187}, 3);
+    check_printed(scaled.out, {0.232, 0.955}, 3);
+    check_printed(cache.attend(*kernels, sat, 3, 1).probabilities, {0.016, 0.867, 0.117}, 3);
+
+    // Causal: "cat" does not see "sat", whatever is stored there.
+    for (const float unseen : {1.0f, 1e30f, std::numeric_limits<float>::quiet_NaN()}) {
+      const Cache later({keys[0], keys[1], {unseen, unseen}}, {values[0], values[1], {unseen, unseen}}, false, 3, 0);
+      const Cache::Result cat = later.attend(*kernels, {0, 1}, 2, kOneOverSqrt2);
+      check_printed(cat.probabilities, {0.67, 0.33}, 2);
+      CHECK(cat.out == cat.probabilities);  // values (1, 0) and (0, 1)
+    }
+  }
+}
+
+TEST_CASE("attention numbers: softmax and mixing") {
+  check_printed({exp_f32(4.0f), exp_f32(2.0f)}, {54.598, 7.389}, 3);
+  check_printed({exp_f32(0.5f)}, {1.6487}, 4);
+  for (const Kernels* kernels : tables()) {
+    CAPTURE(kernels->name);
+    const std::vector<float> weights = softmax(*kernels, {4.0f, 2.0f, 0.5f});
+    check_printed(weights, {0.8580, 0.1161, 0.0259}, 4);
+    // One constant added to all scores changes nothing, also where exp alone would overflow.
+    for (const float shift : {-1000.0f, -3.0f, 1.0f, 100.0f, 65536.0f}) {
+      CHECK(softmax(*kernels, {4.0f + shift, 2.0f + shift, 0.5f + shift}) == weights);
+    }
+
+    const float p[8] = {0.8f, 0.2f};
+    const float values[] = {10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    float o[8] = {};
+    kernels->attention_mix[0](p, values, 2, 0, 2, 1.0f, o);
+    CHECK(o[0] == 8);
+    CHECK(o[1] == 8);
+
+    const Cache cache({{1, 2}, {2, 1}}, {{0, 0}, {0, 0}}, false, 2, 0);
+    CHECK(scores(*kernels, cache, {2, 0}, 2, 1) == std::vector<float>{2, 4});
+  }
+}
+
+TEST_CASE("attention numbers: why scores are divided by sqrt(d_k)") {
+  struct Printed {
+    std::uint32_t head_size;
+    double deviation, tolerance;
+  };
+  for (const Kernels* kernels : tables()) {
+    CAPTURE(kernels->name);
+    for (const Printed& printed : {Printed{2, 1.4, 0.1}, Printed{64, 8, 0.4}, Printed{512, 23, 1}}) {
+      CAPTURE(printed.head_size);
+      Random random(5);
+      constexpr std::uint32_t kKeys = 64;
+      double squares = 0, scaled_squares = 0, n = 0;
+      for (int batch = 0; batch < 20; ++batch) {
+        Rows keys(kKeys, std::vector<float>(printed.head_size));
+        for (auto& key : keys) fill(key.data(), key.size(), Values::plain, random);
+        const Cache cache(keys, keys, false, kKeys, 0);
+        for (int query = 0; query < 4; ++query, n += kKeys) {
+          std::vector<float> q(printed.head_size);
+          fill(q.data(), q.size(), Values::plain, random);
+          const float scale = 1 / std::sqrt(static_cast<float>(printed.head_size));
+          for (const float s : scores(*kernels, cache, q, kKeys, 1)) squares += static_cast<double>(s) * s;
+          for (const float s : scores(*kernels, cache, q, kKeys, scale)) scaled_squares += static_cast<double>(s) * s;
+        }
+      }
+      CHECK(std::fabs(std::sqrt(squares / n) - printed.deviation) < printed.tolerance);
+      CHECK(std::fabs(std::sqrt(scaled_squares / n) - 1) < 0.05);
+    }
+  }
+}
+
+TEST_CASE("attention numbers: shuffled tokens give shuffled outputs") {
+  constexpr std::uint32_t kTokens = 100, kHeadSize = 16;
+  Random random(6);
+  Rows q(kTokens, std::vector<float>(kHeadSize)), k = q, v = q;
+  for (Rows* rows : {&q, &k, &v}) {
+    for (auto& row : *rows) fill(row.data(), row.size(), Values::plain, random);
+  }
+  Rows shuffled_k = k, shuffled_v = v;
+  for (std::uint32_t i = 0; i < kTokens; ++i) {  // 37 and 100 have no common divisor
+    shuffled_k[i * 37 % kTokens] = k[i];
+    shuffled_v[i * 37 % kTokens] = v[i];
+  }
+  for (const Kernels* kernels : tables()) {
+    CAPTURE(kernels->name);
+    const Cache plain(k, v, false, kTokens, 0), shuffled(shuffled_k, shuffled_v, false, kTokens, 0);
+    for (std::uint32_t i = 0; i < kTokens; ++i) {
+      const Cache::Result before = plain.attend(*kernels, q[i], kTokens, 0.25f);
+      const Cache::Result after = shuffled.attend(*kernels, q[i], kTokens, 0.25f);  // row i * 37 mod 100 of the outputs
+      for (std::uint32_t dim = 0; dim < kHeadSize; ++dim) CHECK(std::fabs(before.out[dim] - after.out[dim]) < 1e-6f);
+      for (std::uint32_t j = 0; j < kTokens; ++j) {
+        CHECK(std::fabs(before.probabilities[j] - after.probabilities[j * 37 % kTokens]) < 1e-6f);
+      }
+    }
+  }
+}
+
+}  // namespace minnow::test
