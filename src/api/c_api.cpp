@@ -1,0 +1,371 @@
+// minnow.h in terms of minnow.hpp. Handles are the C++ objects, placed into the caller's memory.
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "base/check.hpp"
+#include "minnow/minnow.h"
+#include "minnow/minnow.hpp"
+
+struct minnow_model {
+  minnow::Model model;
+};
+struct minnow_session {
+  minnow::Session session;
+};
+struct minnow_tokenizer {
+  minnow::Tokenizer tokenizer;
+};
+struct minnow_sampler {
+  minnow::Sampler sampler;
+};
+
+namespace minnow {
+namespace {
+
+template <class Enum>
+constexpr bool agrees(Enum cpp, int c) {
+  return static_cast<int>(cpp) == c;
+}
+static_assert(agrees(Status::ok, MINNOW_OK) && agrees(Status::bad_argument, MINNOW_BAD_ARGUMENT) &&
+              agrees(Status::memory_too_small, MINNOW_MEMORY_TOO_SMALL) &&
+              agrees(Status::misaligned, MINNOW_MISALIGNED) && agrees(Status::context_full, MINNOW_CONTEXT_FULL) &&
+              agrees(Status::output_too_small, MINNOW_OUTPUT_TOO_SMALL) &&
+              agrees(Status::cancelled, MINNOW_CANCELLED) && agrees(Status::wrong_state, MINNOW_WRONG_STATE) &&
+              agrees(Status::io_error, MINNOW_IO_ERROR) && agrees(Status::not_a_model, MINNOW_NOT_A_MODEL) &&
+              agrees(Status::unsupported, MINNOW_UNSUPPORTED) && agrees(Status::corrupt, MINNOW_CORRUPT) &&
+              agrees(Status::numeric, MINNOW_NUMERIC));
+static_assert(agrees(WeightType::f32, MINNOW_WEIGHT_F32) && agrees(WeightType::f16, MINNOW_WEIGHT_F16) &&
+              agrees(WeightType::q8, MINNOW_WEIGHT_Q8) && agrees(WeightType::q4, MINNOW_WEIGHT_Q4));
+static_assert(agrees(KvType::automatic, MINNOW_KV_AUTOMATIC) && agrees(KvType::f32, MINNOW_KV_F32) &&
+              agrees(KvType::f16, MINNOW_KV_F16) && agrees(KvType::q8, MINNOW_KV_Q8));
+static_assert(agrees(Isa::best, MINNOW_ISA_BEST) && agrees(Isa::reference, MINNOW_ISA_REFERENCE) &&
+              agrees(Isa::avx2, MINNOW_ISA_AVX2) && agrees(Isa::vnni, MINNOW_ISA_VNNI) &&
+              agrees(Isa::neon, MINNOW_ISA_NEON) && agrees(Isa::dotprod, MINNOW_ISA_DOTPROD) &&
+              agrees(Isa::armv7, MINNOW_ISA_ARMV7));
+static_assert(agrees(WhenFull::half, MINNOW_WHEN_FULL_HALF) && agrees(WhenFull::slide, MINNOW_WHEN_FULL_SLIDE) &&
+              agrees(WhenFull::ring, MINNOW_WHEN_FULL_RING) && agrees(WhenFull::stop, MINNOW_WHEN_FULL_STOP));
+static_assert(std::is_same_v<Token, minnow_token> && std::is_same_v<Job, minnow_job>);
+static_assert(MINNOW_ALIGN == kAlign);
+static_assert(sizeof(minnow_model) <= MINNOW_HANDLE_BYTES && sizeof(minnow_tokenizer) <= MINNOW_HANDLE_BYTES &&
+              sizeof(minnow_sampler) <= MINNOW_HANDLE_BYTES);
+
+// In front of a session's block, so that the block stays on its boundary.
+constexpr std::size_t kSessionHandleBytes = kAlign;
+static_assert(sizeof(minnow_session) <= kSessionHandleBytes);
+
+minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
+
+// Puts `value` into the caller's memory.
+template <class Handle>
+Status place(const Handle& value, void* memory, std::size_t memory_size, Handle** out) noexcept {
+  static_assert(alignof(Handle) <= alignof(std::uint64_t) && std::is_trivially_destructible_v<Handle>);
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0) return Status::misaligned;
+  if (memory_size < sizeof(Handle)) return Status::memory_too_small;
+  *out = new (memory) Handle(value);
+  return Status::ok;
+}
+
+// Writes the defaults as far as the caller's struct reaches. *value knows its own size already.
+template <class Config>
+void init_config(Config* out, std::size_t struct_size, Config value) noexcept {
+  if (out == nullptr || struct_size < sizeof value.struct_size) return;
+  std::memset(out, 0, struct_size);
+  value.struct_size = struct_size;
+  std::memcpy(out, &value, struct_size < sizeof value ? struct_size : sizeof value);
+}
+
+// A caller's struct as this version knows it: *out holds the defaults. What a newer header has beyond must be 0.
+template <class Config>
+Status read_config(const Config* given_or_null, Config* out) noexcept {
+  if (given_or_null == nullptr) return Status::ok;
+  const std::size_t size = given_or_null->struct_size;
+  if (size < sizeof(Config)) return Status::bad_argument;  // no smaller one was ever published
+  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(given_or_null);
+  for (std::size_t i = sizeof(Config); i < size; ++i) {
+    if (bytes[i] != 0) return Status::unsupported;
+  }
+  std::memcpy(out, given_or_null, sizeof(Config));
+  return Status::ok;
+}
+
+minnow_session_config default_session_config() noexcept {
+  minnow_session_config config = {};
+  config.executor_width = 1;
+  return config;
+}
+
+minnow_sampler_config default_sampler_config() noexcept {
+  const SamplerConfig defaults;
+  minnow_sampler_config config = {};
+  config.temperature = defaults.temperature;
+  config.top_k = defaults.top_k;
+  config.top_p = defaults.top_p;
+  config.min_p = defaults.min_p;
+  config.seed = defaults.seed;
+  return config;
+}
+
+minnow_generate_config default_generate_config() noexcept {
+  minnow_generate_config config = {};
+  config.max_tokens = GenerateConfig().max_tokens;
+  return config;
+}
+
+Status read_session_config(const minnow_session_config* given_or_null, SessionConfig* out) noexcept {
+  minnow_session_config config = default_session_config();
+  MINNOW_TRY(read_config(given_or_null, &config));
+  out->context = config.context;
+  out->batch = config.batch;
+  out->kv = static_cast<KvType>(config.kv);
+  out->when_full = static_cast<WhenFull>(config.when_full);
+  out->isa = static_cast<Isa>(config.isa);
+  out->executor.run = config.executor_run_or_null;
+  out->executor.self = config.executor_self;
+  out->executor.width = config.executor_width;
+  return Status::ok;
+}
+
+void write_fault(const Fault& fault, Status status, minnow_fault* out_or_null) noexcept {
+  if (status == Status::ok || out_or_null == nullptr) return;
+  out_or_null->what = fault.what;
+  out_or_null->offset = fault.offset;
+  out_or_null->found = fault.found;
+}
+
+// The caller's sinks behind the C++ ones; `user` is the caller's config.
+bool pass_text(void* user, std::string_view text) {
+  const auto& config = *static_cast<const minnow_generate_config*>(user);
+  return config.on_text_or_null(config.user, text.data(), text.size());
+}
+
+bool pass_token(void* user, Token token) {
+  const auto& config = *static_cast<const minnow_generate_config*>(user);
+  return config.on_token_or_null(config.user, token);
+}
+
+}  // namespace
+}  // namespace minnow
+
+using minnow::c_status;
+using minnow::Status;
+
+const char* minnow_version(void) { return minnow::version(); }
+
+const char* minnow_status_text(minnow_status status) { return minnow::to_string(static_cast<Status>(status)); }
+
+size_t minnow_available_isas(minnow_isa* out, size_t room) {
+  minnow::Isa isas[6];
+  const std::size_t count = minnow::available_isas({isas, 6});
+  std::size_t written = 0;
+  for (; out != nullptr && written < count && written < room; ++written) {
+    out[written] = static_cast<minnow_isa>(isas[written]);
+  }
+  return written;
+}
+
+size_t minnow_model_bytes(void) { return sizeof(minnow_model); }
+
+minnow_status minnow_model_open(const void* file, size_t file_size, void* memory, size_t memory_size,
+                                minnow_model** out, minnow_fault* fault_or_null) {
+  if (file == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow_model handle;
+  minnow::Fault fault;
+  const Status status = minnow::Model::open({static_cast<const std::byte*>(file), file_size}, &handle.model, &fault);
+  minnow::write_fault(fault, status, fault_or_null);
+  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
+}
+
+minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault_or_null) {
+  if (model == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow::Fault fault;
+  const Status status = model->model.verify(&fault);
+  minnow::write_fault(fault, status, fault_or_null);
+  return c_status(status);
+}
+
+minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info) {
+  if (model == nullptr || info == nullptr || info->struct_size < sizeof info->struct_size) return MINNOW_BAD_ARGUMENT;
+  const minnow::ModelInfo from = model->model.info();
+  minnow_model_info to = {};
+  to.n_layer = from.n_layer;
+  to.n_head = from.n_head;
+  to.n_kv_head = from.n_kv_head;
+  to.n_embd = from.n_embd;
+  to.head_size = from.head_size;
+  to.n_hidden = from.n_hidden;
+  to.block_size = from.block_size;
+  to.vocab_size = from.vocab_size;
+  to.n_tokens = from.n_tokens;
+  to.type = static_cast<minnow_weight_type>(from.type);
+  to.has_text = from.has_text ? 1 : 0;
+  to.n_parameters = from.n_parameters;
+  to.file_bytes = from.file_bytes;
+  to.provenance = from.provenance.data();
+  to.provenance_size = from.provenance.size();
+  minnow::init_config(info, info->struct_size, to);
+  return MINNOW_OK;
+}
+
+void minnow_session_config_init(minnow_session_config* config, size_t struct_size) {
+  minnow::init_config(config, struct_size, minnow::default_session_config());
+}
+
+minnow_status minnow_session_memory_needed(const minnow_model* model, const minnow_session_config* config_or_null,
+                                           size_t* bytes) {
+  if (model == nullptr || bytes == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow::SessionConfig config;
+  std::size_t needed = 0;
+  Status status = minnow::read_session_config(config_or_null, &config);
+  if (status == Status::ok) status = minnow::Session::memory_needed(model->model, config, &needed);
+  if (status != Status::ok) return c_status(status);
+  if (needed > SIZE_MAX - minnow::kSessionHandleBytes) return MINNOW_MEMORY_TOO_SMALL;
+  *bytes = needed + minnow::kSessionHandleBytes;
+  return MINNOW_OK;
+}
+
+minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
+                                    void* memory, size_t memory_size, minnow_session** out) {
+  if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  if (reinterpret_cast<std::uintptr_t>(memory) % MINNOW_ALIGN != 0) return MINNOW_MISALIGNED;
+  if (memory_size < minnow::kSessionHandleBytes) return MINNOW_MEMORY_TOO_SMALL;
+  minnow::SessionConfig config;
+  minnow_session handle;
+  const minnow::Span<std::byte> block(static_cast<std::byte*>(memory), memory_size);
+  Status status = minnow::read_session_config(config_or_null, &config);
+  if (status == Status::ok) {
+    status = minnow::Session::create(model->model, config, block.from(minnow::kSessionHandleBytes), &handle.session);
+  }
+  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
+}
+
+minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count) {
+  if (session == nullptr || (tokens == nullptr && count != 0)) return MINNOW_BAD_ARGUMENT;
+  return c_status(session->session.feed({tokens, count}));
+}
+
+minnow_status minnow_session_feed_all(minnow_session* session, const minnow_token* tokens, size_t count, float* logits,
+                                      size_t room) {
+  if (session == nullptr || (tokens == nullptr && count != 0) || (logits == nullptr && room != 0)) {
+    return MINNOW_BAD_ARGUMENT;
+  }
+  return c_status(session->session.feed({tokens, count}, {logits, room}));
+}
+
+minnow_status minnow_session_logits(const minnow_session* session, const float** logits, size_t* count) {
+  if (session == nullptr || logits == nullptr || count == nullptr) return MINNOW_BAD_ARGUMENT;
+  const minnow::Span<const float> span = session->session.logits();
+  *logits = span.data();
+  *count = span.size();
+  return MINNOW_OK;
+}
+
+uint32_t minnow_session_position(const minnow_session* session) {
+  return session == nullptr ? 0 : session->session.position();
+}
+
+uint32_t minnow_session_context(const minnow_session* session) {
+  return session == nullptr ? 0 : session->session.context();
+}
+
+minnow_isa minnow_session_isa(const minnow_session* session) {
+  return session == nullptr ? 0 : static_cast<minnow_isa>(session->session.isa());
+}
+
+minnow_kv_type minnow_session_kv(const minnow_session* session) {
+  return session == nullptr ? 0 : static_cast<minnow_kv_type>(session->session.kv());
+}
+
+void minnow_session_reset(minnow_session* session) {
+  if (session != nullptr) session->session.reset();
+}
+
+size_t minnow_tokenizer_bytes(void) { return sizeof(minnow_tokenizer); }
+
+minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
+                                    minnow_tokenizer** out) {
+  if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow_tokenizer handle;
+  const Status status = minnow::Tokenizer::open(model->model, &handle.tokenizer);
+  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
+}
+
+minnow_status minnow_tokenizer_encode(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
+                                      minnow_token* out, size_t room, size_t* count, size_t* used) {
+  if (tokenizer == nullptr || count == nullptr || used == nullptr || (text == nullptr && text_size != 0) ||
+      (out == nullptr && room != 0)) {
+    return MINNOW_BAD_ARGUMENT;
+  }
+  minnow::EncodeResult result;
+  const Status status = tokenizer->tokenizer.encode({text, text_size}, {out, room}, &result);
+  *count = result.tokens;
+  *used = result.bytes;
+  return c_status(status);
+}
+
+minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_token token, const char** bytes,
+                                     size_t* size) {
+  if (tokenizer == nullptr || bytes == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
+  const std::string_view piece = tokenizer->tokenizer.piece(token);
+  *bytes = piece.data();
+  *size = piece.size();
+  return MINNOW_OK;
+}
+
+uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer) {
+  return tokenizer == nullptr ? 0 : tokenizer->tokenizer.n_tokens();
+}
+
+void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_size) {
+  minnow::init_config(config, struct_size, minnow::default_sampler_config());
+}
+
+size_t minnow_sampler_bytes(void) { return sizeof(minnow_sampler); }
+
+minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null, void* memory, size_t memory_size,
+                                    minnow_sampler** out) {
+  if (memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow_sampler_config config = minnow::default_sampler_config();
+  minnow_sampler handle;
+  Status status = minnow::read_config(config_or_null, &config);
+  if (status == Status::ok) {
+    status = minnow::Sampler::create({config.temperature, config.top_k, config.top_p, config.min_p, config.seed},
+                                     &handle.sampler);
+  }
+  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
+}
+
+minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out) {
+  if (sampler == nullptr) return MINNOW_BAD_ARGUMENT;
+  return c_status(sampler->sampler.pick({logits, count}, out));
+}
+
+void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size) {
+  minnow::init_config(config, struct_size, minnow::default_generate_config());
+}
+
+minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* tokenizer_or_null,
+                              minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
+                              const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null) {
+  if (session == nullptr || sampler == nullptr || (prompt == nullptr && prompt_size != 0)) return MINNOW_BAD_ARGUMENT;
+  minnow_generate_config given = minnow::default_generate_config();
+  const Status readable = minnow::read_config(config_or_null, &given);
+  if (readable != Status::ok) return c_status(readable);
+  if (given.stop_or_null == nullptr && given.stop_size != 0) return MINNOW_BAD_ARGUMENT;
+  if (given.reserved != 0) return MINNOW_UNSUPPORTED;
+
+  minnow::GenerateConfig config;
+  config.max_tokens = given.max_tokens;
+  config.stop = {given.stop_or_null, given.stop_size};
+  config.on_text = given.on_text_or_null != nullptr ? minnow::pass_text : nullptr;
+  config.on_token = given.on_token_or_null != nullptr ? minnow::pass_token : nullptr;
+  config.user = &given;
+  minnow::GenerateResult result;
+  const Status status =
+      minnow::generate(session->session, tokenizer_or_null != nullptr ? &tokenizer_or_null->tokenizer : nullptr,
+                       sampler->sampler, {prompt, prompt_size}, config, &result);
+  const bool written = status == Status::ok || status == Status::cancelled || status == Status::context_full ||
+                       status == Status::numeric;
+  if (written && result_or_null != nullptr) *result_or_null = {result.tokens, result.stopped ? 1u : 0u};
+  return c_status(status);
+}

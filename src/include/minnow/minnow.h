@@ -1,0 +1,212 @@
+/* minnow's C99 interface. It is minnow.hpp in other words: the comments there hold here too, function by function.
+ *
+ * The caller owns every byte. Handles live in memory that the caller gives, need no destruction, and are valid as long
+ * as that memory and everything they were made from. A model or tokenizer may be shared by threads; a session or
+ * sampler belongs to one thread at a time. Output parameters are untouched on failure unless their comment says so.
+ * Null pointers give MINNOW_BAD_ARGUMENT, except where a name ends in _or_null.
+ */
+#ifndef MINNOW_MINNOW_H
+#define MINNOW_MINNOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Frozen values, the same as minnow::Status. */
+typedef int32_t minnow_status;
+enum {
+  MINNOW_OK = 0,
+  MINNOW_BAD_ARGUMENT = 1,
+  MINNOW_MEMORY_TOO_SMALL = 2,
+  MINNOW_MISALIGNED = 3,
+  MINNOW_CONTEXT_FULL = 4,
+  MINNOW_OUTPUT_TOO_SMALL = 5,
+  MINNOW_CANCELLED = 6,
+  MINNOW_WRONG_STATE = 7,
+  MINNOW_IO_ERROR = 10,
+  MINNOW_NOT_A_MODEL = 20,
+  MINNOW_UNSUPPORTED = 21,
+  MINNOW_CORRUPT = 22,
+  MINNOW_NUMERIC = 30
+};
+
+typedef uint32_t minnow_weight_type;
+enum { MINNOW_WEIGHT_F32 = 0, MINNOW_WEIGHT_F16 = 1, MINNOW_WEIGHT_Q8 = 2, MINNOW_WEIGHT_Q4 = 3 };
+
+typedef uint32_t minnow_kv_type;
+enum { MINNOW_KV_AUTOMATIC = 0, MINNOW_KV_F32 = 1, MINNOW_KV_F16 = 2, MINNOW_KV_Q8 = 3 };
+
+typedef uint32_t minnow_isa;
+enum {
+  MINNOW_ISA_BEST = 0,
+  MINNOW_ISA_REFERENCE = 1,
+  MINNOW_ISA_AVX2 = 2,
+  MINNOW_ISA_VNNI = 3,
+  MINNOW_ISA_NEON = 4,
+  MINNOW_ISA_DOTPROD = 5,
+  MINNOW_ISA_ARMV7 = 6
+};
+
+typedef uint32_t minnow_when_full;
+enum { MINNOW_WHEN_FULL_HALF = 0, MINNOW_WHEN_FULL_SLIDE = 1, MINNOW_WHEN_FULL_RING = 2, MINNOW_WHEN_FULL_STOP = 3 };
+
+typedef int32_t minnow_token;
+
+typedef struct minnow_model minnow_model;
+typedef struct minnow_session minnow_session;
+typedef struct minnow_tokenizer minnow_tokenizer;
+typedef struct minnow_sampler minnow_sampler;
+
+/* Memory of a model, tokenizer or sampler: as many bytes as its ..._bytes() function says, aligned as uint64_t is.
+ * Without a heap: uint64_t memory[MINNOW_HANDLE_BYTES / 8] is enough for each, in every version 1. */
+#define MINNOW_HANDLE_BYTES 128
+/* Memory of a session starts on this boundary. */
+#define MINNOW_ALIGN 64
+
+/* Structs that may grow begin with their size as the caller knows it. ..._init() sets it and the defaults; pass
+ * `sizeof` of the struct. Fields that the library does not know must be 0, else MINNOW_UNSUPPORTED. */
+
+const char* minnow_version(void);
+const char* minnow_status_text(minnow_status status);
+/* Instruction sets present, ascending, the last one the best; `out` has room for `room` values. Returns how many were
+ * written. */
+size_t minnow_available_isas(minnow_isa* out, size_t room);
+
+/* ---- Model ---- */
+
+typedef struct {
+  const char* what; /* static */
+  uint64_t offset;
+  uint64_t found;
+} minnow_fault;
+
+typedef struct {
+  size_t struct_size; /* set by the caller; only so many bytes are written */
+  uint32_t n_layer;
+  uint32_t n_head;
+  uint32_t n_kv_head;
+  uint32_t n_embd;
+  uint32_t head_size;
+  uint32_t n_hidden;
+  uint32_t block_size;
+  uint32_t vocab_size;
+  uint32_t n_tokens;
+  minnow_weight_type type;
+  uint32_t has_text; /* 0 or 1 */
+  uint32_t reserved; /* 0 */
+  uint64_t n_parameters;
+  uint64_t file_bytes;
+  const char* provenance; /* not terminated */
+  size_t provenance_size;
+} minnow_model_info;
+
+size_t minnow_model_bytes(void);
+/* `file` stays valid and unchanged, and starts on a 16-byte boundary. */
+minnow_status minnow_model_open(const void* file, size_t file_size, void* memory, size_t memory_size,
+                                minnow_model** out, minnow_fault* fault_or_null);
+minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault_or_null);
+minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info);
+
+/* ---- Session ---- */
+
+typedef void (*minnow_job)(void* arg, uint32_t index);
+
+typedef struct {
+  size_t struct_size;
+  uint32_t context; /* 0: the model's block_size */
+  uint32_t batch;   /* 0: 16 */
+  minnow_kv_type kv;
+  minnow_when_full when_full;
+  minnow_isa isa;
+  uint32_t executor_width; /* jobs that may run at once; with a null executor_run the calling thread does all */
+  /* Runs job(arg, 0 .. jobs-1) in any order on any threads and returns when all are done. */
+  void (*executor_run_or_null)(void* self, uint32_t jobs, minnow_job job, void* arg);
+  void* executor_self;
+} minnow_session_config;
+
+void minnow_session_config_init(minnow_session_config* config, size_t struct_size);
+
+/* The exact bytes that minnow_session_create needs. A null config: the defaults. */
+minnow_status minnow_session_memory_needed(const minnow_model* model, const minnow_session_config* config_or_null,
+                                           size_t* bytes);
+minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
+                                    void* memory, size_t memory_size, minnow_session** out);
+
+minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count);
+/* Also keeps the logits after every token: logits[count][vocab_size], `room` floats. */
+minnow_status minnow_session_feed_all(minnow_session* session, const minnow_token* tokens, size_t count, float* logits,
+                                      size_t room);
+/* After the last token: *count is vocab_size, or 0 before the first token. Valid until the next feed or reset. */
+minnow_status minnow_session_logits(const minnow_session* session, const float** logits, size_t* count);
+/* 0 for a null session. */
+uint32_t minnow_session_position(const minnow_session* session);
+uint32_t minnow_session_context(const minnow_session* session);
+minnow_isa minnow_session_isa(const minnow_session* session);
+minnow_kv_type minnow_session_kv(const minnow_session* session);
+void minnow_session_reset(minnow_session* session);
+
+/* ---- Tokenizer ---- */
+
+size_t minnow_tokenizer_bytes(void);
+minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
+                                    minnow_tokenizer** out);
+/* `room` ids; text_size ids always suffice. *count and *used (bytes of text) are also written on
+ * MINNOW_BAD_ARGUMENT (text + *used begins a character that the vocabulary lacks) and MINNOW_OUTPUT_TOO_SMALL. */
+minnow_status minnow_tokenizer_encode(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
+                                      minnow_token* out, size_t room, size_t* count, size_t* used);
+/* The bytes of one token, not terminated; may end inside a UTF-8 sequence. *size is 0 for an id without text. */
+minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_token token, const char** bytes,
+                                     size_t* size);
+uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer);
+
+/* ---- Sampler ---- */
+
+typedef struct {
+  size_t struct_size;
+  float temperature;
+  uint32_t top_k;
+  float top_p;
+  float min_p;
+  uint64_t seed;
+} minnow_sampler_config;
+
+void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_size);
+size_t minnow_sampler_bytes(void);
+minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null, void* memory, size_t memory_size,
+                                    minnow_sampler** out);
+/* `count` is n_tokens: only ids that have text. */
+minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out);
+
+/* ---- Generate ---- */
+
+typedef struct {
+  size_t struct_size;
+  uint32_t max_tokens;
+  uint32_t reserved;        /* 0 */
+  const char* stop_or_null; /* generation ends before this text */
+  size_t stop_size;
+  bool (*on_text_or_null)(void* user, const char* text, size_t size); /* whole characters; false: stop */
+  bool (*on_token_or_null)(void* user, minnow_token token);           /* false: stop */
+  void* user;
+} minnow_generate_config;
+
+typedef struct {
+  uint32_t tokens;  /* generated */
+  uint32_t stopped; /* 1: the stop text appeared */
+} minnow_generate_result;
+
+void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size);
+/* *result_or_null is also written on MINNOW_CANCELLED, MINNOW_CONTEXT_FULL and MINNOW_NUMERIC. */
+minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* tokenizer_or_null,
+                              minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
+                              const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
