@@ -1,0 +1,201 @@
+// generate(): against a loop written out with Session and Sampler, and each way to end.
+#include <doctest/doctest.h>
+
+#include "tests/session/rig.hpp"
+
+namespace minnow {
+namespace {
+
+using minnow_test::AlignedBytes;
+using minnow_test::hand_built;
+using minnow_test::HandShape;
+using minnow_test::open_model;
+using minnow_test::Rig;
+
+// Eleven ids in the logits, nine with text, one of them without any.
+HandShape text_shape() {
+  HandShape shape;
+  shape.amplitude = 0.3f;
+  shape.pieces = {"\n", "a", "b", "c", "", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
+  return shape;
+}
+
+struct Written {
+  std::string text;
+  std::vector<Token> tokens;
+  std::size_t refuse_token = SIZE_MAX;  // the sink says stop at this one
+  std::size_t refuse_text = SIZE_MAX;
+  std::size_t texts = 0;
+
+  static bool on_text(void* user, std::string_view text) {
+    Written& self = *static_cast<Written*>(user);
+    self.text += text;
+    return ++self.texts != self.refuse_text;
+  }
+  static bool on_token(void* user, Token token) {
+    Written& self = *static_cast<Written*>(user);
+    self.tokens.push_back(token);
+    return self.tokens.size() != self.refuse_token;
+  }
+};
+
+struct World {
+  AlignedBytes file;
+  Model model;
+  Tokenizer tokenizer;
+  Rig rig;
+  Sampler sampler;
+  Written written;
+  GenerateConfig config;
+  GenerateResult result;
+
+  explicit World(const SessionConfig& session = {}, std::uint64_t seed = 1)
+      : file(hand_built(text_shape())), model(open_model(file)), rig(model, session) {
+    REQUIRE(Tokenizer::open(model, &tokenizer) == Status::ok);
+    REQUIRE(Sampler::create({1, 0, 1, 0, seed}, &sampler) == Status::ok);
+    config.on_text = Written::on_text;
+    config.on_token = Written::on_token;
+    config.user = &written;
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  Status run(const std::vector<Token>& prompt) {
+    return generate(rig.session, &tokenizer, sampler, {prompt.data(), prompt.size()}, config, &result);
+  }
+};
+
+// The same by hand: every picked token is fed.
+std::vector<Token> by_hand(World& world, const std::vector<Token>& prompt, std::size_t n) {
+  std::vector<Token> tokens;
+  REQUIRE(world.rig.session.feed({prompt.data(), prompt.size()}) == Status::ok);
+  while (tokens.size() < n) {
+    Token token = 0;
+    REQUIRE(world.sampler.pick(world.rig.session.logits().first(9), &token) == Status::ok);
+    REQUIRE(world.rig.session.feed({&token, 1}) == Status::ok);
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+std::string decode(const World& world, const std::vector<Token>& tokens) {
+  std::string text;
+  for (const Token token : tokens) text += world.tokenizer.piece(token);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("generate: the loop, past the end of the context") {
+  World world;
+  World hand;
+  world.config.max_tokens = 60;
+  CHECK(world.run({1, 2}) == Status::ok);
+  const std::vector<Token> expected = by_hand(hand, {1, 2}, 60);
+  CHECK(world.written.tokens == expected);
+  CHECK(world.written.text == decode(world, expected));
+  CHECK(world.result.tokens == 60);
+  CHECK(!world.result.stopped);
+  for (const Token token : world.written.tokens) CHECK(token < 9);  // only ids that have text
+  CHECK(minnow_test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
+}
+
+TEST_CASE("generate: two calls give what one call gives") {
+  World whole;
+  whole.config.max_tokens = 30;
+  CHECK(whole.run({3}) == Status::ok);
+  World parts;
+  parts.config.max_tokens = 11;
+  CHECK(parts.run({3}) == Status::ok);
+  parts.config.max_tokens = 19;
+  CHECK(parts.run({}) == Status::ok);
+  CHECK(parts.result.tokens == 19);
+  CHECK(parts.written.tokens == whole.written.tokens);
+}
+
+TEST_CASE("generate: the stop text ends it, across tokens, and is not shown") {
+  World free;
+  free.config.max_tokens = 200;
+  REQUIRE(free.run({0}) == Status::ok);
+  int across = 0;
+  for (std::size_t at = 3; at + 4 < free.written.text.size(); at += 7) {
+    const std::string stop = free.written.text.substr(at, 4);
+    const std::size_t found = free.written.text.find(stop);
+    World world;
+    world.config.max_tokens = 200;
+    world.config.stop = stop;
+    CHECK(world.run({0}) == Status::ok);
+    CHECK(world.result.stopped);
+    CHECK(world.written.text == free.written.text.substr(0, found));
+    CHECK(world.result.tokens == world.written.tokens.size());
+    CHECK(decode(world, world.written.tokens).find(stop) == found);
+    across += world.tokenizer.piece(world.written.tokens.back()).size() < stop.size();
+  }
+  CHECK(across > 10);
+}
+
+TEST_CASE("generate: no tokens") {
+  World world;
+  world.config.max_tokens = 0;
+  CHECK(world.run({1, 2, 3}) == Status::ok);
+  CHECK(world.result.tokens == 0);
+  CHECK(world.rig.session.position() == 3);
+  CHECK(world.written.text.empty());
+}
+
+TEST_CASE("generate: a sink that returns false cancels") {
+  World world;
+  world.written.refuse_token = 5;
+  CHECK(world.run({0}) == Status::cancelled);
+  CHECK(world.result.tokens == 5);
+  CHECK(world.rig.session.position() == 5);  // the prompt and the four before
+  World other;
+  other.written.refuse_text = 3;
+  CHECK(other.run({0}) == Status::cancelled);
+  CHECK(other.written.texts == 3);
+}
+
+TEST_CASE("generate: a full context under `stop`") {
+  SessionConfig session;
+  session.context = 8;
+  session.when_full = WhenFull::stop;
+  World world(session);
+  world.config.max_tokens = 100;
+  CHECK(world.run({1, 2, 3}) == Status::context_full);
+  CHECK(world.result.tokens == 6);  // five are fed, the sixth is shown and no longer is
+  CHECK(world.written.text == decode(world, world.written.tokens));
+  CHECK(world.rig.session.position() == 8);
+
+  World exact(session);
+  exact.config.max_tokens = 6;
+  CHECK(exact.run({1, 2, 3}) == Status::ok);  // all that was asked for
+  CHECK(exact.result.tokens == 6);
+
+  World longer(session);
+  longer.result.tokens = 77;
+  CHECK(longer.run(std::vector<Token>(9, 1)) == Status::context_full);
+  CHECK(longer.result.tokens == 0);
+  CHECK(longer.rig.session.position() == 0);
+}
+
+TEST_CASE("generate: refuses what cannot work, and leaves the result alone") {
+  World world;
+  world.result.tokens = 77;
+  CHECK(world.run({}) == Status::bad_argument);  // no logits yet
+  CHECK(world.run({11}) == Status::bad_argument);
+  CHECK(world.run({-1}) == Status::bad_argument);
+  CHECK(generate(world.rig.session, nullptr, world.sampler, {}, world.config) == Status::bad_argument);
+  Tokenizer never_opened;
+  CHECK(generate(world.rig.session, &never_opened, world.sampler, {}, world.config) == Status::bad_argument);
+  Session none;
+  CHECK(generate(none, &world.tokenizer, world.sampler, {}, world.config, &world.result) == Status::wrong_state);
+  CHECK(world.result.tokens == 77);
+
+  GenerateConfig ids_only;  // needs no tokenizer
+  ids_only.max_tokens = 4;
+  const Token prompt = 1;
+  CHECK(generate(world.rig.session, nullptr, world.sampler, {&prompt, 1}, ids_only) == Status::ok);
+  CHECK(world.rig.session.position() == 5);
+}
+
+}  // namespace minnow
