@@ -1,0 +1,181 @@
+// ThreadPool: every job exactly once, for any width and count; from several threads; with sleeps between; signals.
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "minnow/hosted.hpp"
+
+namespace minnow {
+namespace {
+
+struct Counts {
+  std::vector<std::atomic<int>> runs;
+  explicit Counts(std::size_t n) : runs(n) {}
+
+  static void job(void* arg, std::uint32_t index) {
+    static_cast<Counts*>(arg)->runs[index].fetch_add(1, std::memory_order_relaxed);
+  }
+  bool each_is(int n) const {
+    for (const auto& count : runs) {
+      if (count.load() != n) return false;
+    }
+    return true;
+  }
+};
+
+void run(const Executor& executor, std::uint32_t jobs, Job job, void* arg) {
+  if (executor.run != nullptr) return executor.run(executor.self, jobs, job, arg);
+  for (std::uint32_t i = 0; i < jobs; ++i) job(arg, i);
+}
+
+}  // namespace
+
+TEST_CASE("thread_pool: every job once, whatever the width") {
+  for (const std::uint32_t width : {1u, 2u, 3u, 8u, 64u}) {
+    ThreadPool pool;
+    REQUIRE(ThreadPool::create(width, &pool) == Status::ok);
+    CHECK(pool.width() >= 1);
+    CHECK(pool.width() <= width);
+    CHECK(pool.executor().width == pool.width());
+    CAPTURE(width);
+    for (const std::uint32_t jobs : {0u, 1u, 2u, 3u, 7u, 64u, 1000u}) {
+      Counts counts(jobs);
+      const int rounds = width > 8 ? 20 : 200;
+      for (int round = 0; round < rounds; ++round) run(pool.executor(), jobs, Counts::job, &counts);
+      CHECK(counts.each_is(rounds));
+    }
+  }
+}
+
+TEST_CASE("thread_pool: what a job wrote is seen after run, and before the next") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(4, &pool) == Status::ok);
+  struct Relay {
+    std::vector<std::uint64_t> values = std::vector<std::uint64_t>(16, 1);
+    std::vector<std::uint64_t> next = std::vector<std::uint64_t>(16);
+  } relay;
+  const auto job = [](void* arg, std::uint32_t i) {  // plain memory: a race would be one for thread sanitizers too
+    Relay& r = *static_cast<Relay*>(arg);
+    r.next[i] = r.values[i] + r.values[(i + 1) % 16] % 1000003;
+  };
+  std::vector<std::uint64_t> expected = relay.values;
+  for (int round = 0; round < 2000; ++round) {
+    run(pool.executor(), 16, job, &relay);
+    relay.values.swap(relay.next);
+    std::vector<std::uint64_t> next(16);
+    for (std::size_t i = 0; i < 16; ++i) next[i] = expected[i] + expected[(i + 1) % 16] % 1000003;
+    expected = next;
+  }
+  CHECK(relay.values == expected);
+}
+
+TEST_CASE("thread_pool: threads that have gone to sleep wake up") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(2, &pool) == Status::ok);
+  Counts counts(4);
+  for (int round = 0; round < 30; ++round) {
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 3 == 0 ? 2000 : 40));
+    run(pool.executor(), 4, Counts::job, &counts);
+  }
+  CHECK(counts.each_is(30));
+}
+
+TEST_CASE("thread_pool: the threads take part") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(2, &pool) == Status::ok);
+  if (pool.width() < 2) return;
+  // Two jobs that can only end together: the caller alone would hang.
+  struct Meeting {
+    std::atomic<int> arrived{0};
+  } meeting;
+  const auto job = [](void* arg, std::uint32_t) {
+    Meeting& m = *static_cast<Meeting*>(arg);
+    m.arrived.fetch_add(1);
+    while (m.arrived.load() < 2) std::this_thread::yield();
+  };
+  run(pool.executor(), 2, job, &meeting);
+  CHECK(meeting.arrived.load() == 2);
+}
+
+TEST_CASE("thread_pool: used by several threads, and by its own jobs") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(3, &pool) == Status::ok);
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      Counts counts(11);
+      for (int round = 0; round < 300; ++round) run(pool.executor(), 11, Counts::job, &counts);
+      wrong += !counts.each_is(300);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+
+  struct Nested {
+    Executor executor;
+    Counts counts{5};
+  } nested;
+  nested.executor = pool.executor();
+  const auto outer = [](void* arg, std::uint32_t) {
+    Nested& n = *static_cast<Nested*>(arg);
+    run(n.executor, 5, Counts::job, &n.counts);
+  };
+  run(pool.executor(), 7, outer, &nested);
+  CHECK(nested.counts.each_is(7));
+}
+
+TEST_CASE("thread_pool: signals stay off its threads") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(3, &pool) == Status::ok);
+  struct Masks {
+    std::mutex mutex;
+    pthread_t caller;
+    int open_workers = 0;
+  } masks;
+  masks.caller = pthread_self();
+  const auto job = [](void* arg, std::uint32_t) {
+    Masks& m = *static_cast<Masks*>(arg);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    const bool worker = pthread_equal(pthread_self(), m.caller) == 0;
+    const std::lock_guard<std::mutex> lock(m.mutex);
+    if (worker && (sigismember(&mask, SIGINT) == 0 || sigismember(&mask, SIGTERM) == 0)) ++m.open_workers;
+    usleep(200);  // leaves jobs for the others
+  };
+  run(pool.executor(), 30, job, &masks);
+  CHECK(masks.open_workers == 0);
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  CHECK(sigismember(&mask, SIGINT) == 0);  // the caller's mask is as it was
+}
+
+TEST_CASE("thread_pool: create, move, destroy") {
+  ThreadPool pool;
+  CHECK(pool.width() == 1);
+  CHECK(!pool.executor().run);
+  CHECK(ThreadPool::create(0, &pool) == Status::bad_argument);
+  CHECK(ThreadPool::create(257, &pool) == Status::bad_argument);
+  CHECK(ThreadPool::create(2, nullptr) == Status::bad_argument);
+  for (int i = 0; i < 200; ++i) {
+    ThreadPool fresh;
+    REQUIRE(ThreadPool::create(3, &fresh) == Status::ok);
+    pool = std::move(fresh);
+  }
+  ThreadPool moved(std::move(pool));
+  CHECK(pool.width() == 1);
+  Counts counts(9);
+  run(moved.executor(), 9, Counts::job, &counts);
+  CHECK(counts.each_is(1));
+}
+
+}  // namespace minnow
