@@ -187,7 +187,7 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   const std::string symbols = vocabulary.empty()           ? concat(c.vocab_size, " ids without text")
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
-  std::fprintf(stderr, "minnow: convert: wrote %s: %u layers, %u heads, %u wide, block %u, %s, %llu bytes, %s\n",
+  std::fprintf(stderr, "minnow: convert: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
                out.target().c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
                to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()),
                symbols.c_str());
