@@ -21,6 +21,7 @@ HOSTED_SOURCES := $(sort $(wildcard src/hosted/*.cpp))
 TOOL_SOURCES := $(sort $(wildcard tools/*.cpp tools/*/*.cpp))
 TEST_SOURCES := tests/main.cpp $(sort $(wildcard tests/*_test.cpp tests/*/*_test.cpp tests/*/*/*_test.cpp))
 TEST_C_SOURCES := $(sort $(wildcard tests/*/*_test.c))
+TEST_PROGRAMS := $(patsubst tests/programs/%.cpp,$(BUILD)/tests/%,$(sort $(wildcard tests/programs/*.cpp)))
 
 object = $(patsubst %,$(BUILD)/obj/%.o,$(1))
 CORE_OBJECTS := $(call object,$(CORE_SOURCES))
@@ -64,6 +65,11 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJEC
   $(BUILD)/libminnow.a
 	$(LINK) $^
 
+# Programs of the wider checks, each one file.
+programs: $(TEST_PROGRAMS)
+$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
+	$(LINK) $^
+
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS)) \
   $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(TEST_FLAGS))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
@@ -93,15 +99,16 @@ doctest:
 check: all
 	@CXX='$(CXX)' NM='$(NM)' sh tests/check/all.sh $(BUILD)
 
-golden: $(BUILD)/minnow $(BUILD)/tests/run
+golden: $(BUILD)/minnow $(TEST_PROGRAMS)
 	@test -n '$(SHARED)' || { echo 'make golden needs SHARED=DIR, the folder that holds models/ and text/'; exit 2; }
 	sh tests/golden/run.sh $(BUILD) '$(SHARED)'
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check golden clean force
+.PHONY: all run test doctest check golden programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
--include $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS))
+-include $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
+  $(call object,$(wildcard tests/programs/*.cpp)))

@@ -1,0 +1,58 @@
+#!/bin/sh
+# run.sh BUILD SHARED: the shared checkpoints, converted, against what PyTorch computed from them in float64.
+# Closes with "N passed, N failed".
+set -u
+build=$1
+shared=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() {  # check TITLE COMMAND..
+  title=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $title"
+  fi
+}
+
+# number KEY FILE: a number of a JSON file.
+number() { sed -n "s/.*\"$1\": *\\(-\\{0,1\\}[0-9.eE+-]*\\).*/\\1/p" "$2" | head -n 1; }
+
+within() {  # within WHAT A B LIMIT: |A - B| <= LIMIT
+  awk -v what="$1" -v a="$2" -v b="$3" -v limit="$4" 'BEGIN {
+    d = a - b; if (d < 0) d = -d
+    ok = a != "" && b != "" && d <= limit
+    printf "%s: %.6f, expected %.6f within %s: %s\n", what, a, b, limit, ok ? "ok" : "FAILED"
+    exit !ok }'
+}
+
+for name in shakespeare-char char-4x128-bias; do
+  from=$shared/models/$name
+  for type in f32 f16 q8; do
+    model=$work/$name-$type.minnow
+    check "convert $name to $type" "$build/minnow" convert "$from/ckpt.pt" --type $type -o "$model"
+    check "verify $name $type" "$build/minnow" info "$model" --verify > /dev/null
+    "$build/minnow" eval "$model" --ids "$shared/text/val.u16" --windows 200 --json > "$work/$type.json"
+  done
+  echo "== $name"
+  check "$name: golden arrays" "$build/tests/golden" "$work/$name-f32.minnow" "$from/golden"
+  expected=$(number mean_nats_per_token "$from/golden/manifest.json")
+  check "$name: loss of f32" within "$name f32 loss" "$(number loss "$work/f32.json")" "$expected" 1e-4
+  for type in f16 q8; do
+    check "$name: loss of $type" within "$name $type loss" "$(number loss "$work/$type.json")" \
+      "$(number loss "$work/f32.json")" 0.01
+  done
+  # The same text as the program writes it: 16 characters of prompt, 600 greedy ones.
+  head -c 16 "$from/golden/greedy.txt" > "$work/prompt.txt"
+  "$build/minnow" run "$work/$name-f32.minnow" -f "$work/prompt.txt" -n 600 --temp 0 --when-full slide > "$work/greedy.txt"
+  check "$name: greedy text" cmp "$work/greedy.txt" "$from/golden/greedy.txt"
+  check "$name: the same bits" "$build/tests/logit_hash" "$work/$name-f32.minnow" "$work/$name-f16.minnow" \
+    "$work/$name-q8.minnow" --ids "$from/golden/prompt.u16"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
