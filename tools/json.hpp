@@ -1,5 +1,4 @@
 // Writing JSON: objects with a stable order of keys, a decimal point in every locale, numbers that read back equal.
-// Depends on the standard library and text/utf8.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,9 @@
 #include <string_view>
 
 #include "text/utf8.hpp"
+#include "tools/messages.hpp"
 
 namespace minnow {
-
-inline bool is_one_character(std::string_view bytes) {  // of well-formed UTF-8
-  return bytes.size() > 1 || static_cast<unsigned char>(bytes[0]) < 0x80;
-}
 
 // A JSON string with its quotes. A byte that is no UTF-8 becomes U+FFFD, and *lossy_or_null then turns true.
 inline std::string json_string(std::string_view text, bool* lossy_or_null = nullptr) {
@@ -24,7 +20,7 @@ inline std::string json_string(std::string_view text, bool* lossy_or_null = null
     const std::string_view character = text.substr(0, length);
     text.remove_prefix(length);
     const unsigned first = static_cast<unsigned char>(character[0]);
-    if (!is_one_character(character)) {
+    if (!is_utf8(character)) {
       out += "\\ufffd";
       if (lossy_or_null != nullptr) *lossy_or_null = true;
     } else if (first == '"' || first == '\\') {

@@ -6,15 +6,10 @@
 #include <string>
 
 #include "minnow/hosted.hpp"
+#include "tools/messages.hpp"
 #include "tools/options.hpp"
 
 namespace minnow {
-
-// Prints "minnow COMMAND: MESSAGE" on stderr and returns `status`.
-int complain(const std::string& command, const std::string& message, int status = kFailed);
-
-// Text with control characters and bytes that are no UTF-8 as escapes, fit for a terminal.
-std::string printable(std::string_view text);
 
 struct SessionOptions {
   std::uint64_t ctx = 0;      // 0: the model's block_size

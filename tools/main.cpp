@@ -9,6 +9,7 @@
 
 #include "minnow/minnow.hpp"
 #include "tools/commands.hpp"
+#include "tools/messages.hpp"
 #include "tools/options.hpp"
 #include "tools/process.hpp"
 

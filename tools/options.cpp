@@ -10,7 +10,7 @@ namespace {
 
 std::string dashed(const std::string& name) { return (name.size() == 1 ? "-" : "--") + name; }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
 std::string shortest(double x) {
   char buffer[32];
@@ -112,7 +112,7 @@ const Options::Option* Options::find(std::string_view name) const {
 }
 
 bool Options::misuse(const std::string& message) const {
-  std::fprintf(stderr, "minnow %s: %s\n", command_.c_str(), message.c_str());
+  complain(command_, message, kMisused);
   return false;
 }
 

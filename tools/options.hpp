@@ -1,5 +1,5 @@
 // The one option parser of the program: every subcommand binds names to variables, and gets parsing, --help and error
-// messages from here. Depends on the standard library only.
+// messages from here.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace minnow {
+#include "tools/messages.hpp"
 
-// Exit statuses of the program.
-inline constexpr int kDone = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kMisused = 2;
-inline constexpr int kInterrupted = 130;
+namespace minnow {
 
 // Strict, the same in every locale: the whole of `text` is a decimal number inside the range of the type.
 bool parse_number(std::string_view text, std::uint64_t* out);

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "text/utf8.hpp"
-#include "tools/json.hpp"
-#include "tools/load.hpp"
+#include "tools/messages.hpp"
+#include "tools/options.hpp"
 
 namespace minnow {
 namespace {
@@ -25,7 +25,7 @@ using Unknowns = std::map<std::string, Unknown>;
 std::string code_point(std::string_view character) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(character[i])); };
   char name[16];
-  if (!is_one_character(character)) {
+  if (!is_utf8(character)) {
     std::snprintf(name, sizeof name, "byte 0x%02X", byte(0));
     return name;
   }

@@ -1,0 +1,26 @@
+// Words for the user, on stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace minnow {
+
+// Exit statuses of the program.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kMisused = 2;
+inline constexpr int kInterrupted = 130;
+
+// Prints "minnow COMMAND: MESSAGE" on stderr and returns `status`.
+int complain(const std::string& command, const std::string& message, int status = kFailed);
+
+// Text with control characters and bytes that are no UTF-8 as escapes, fit for a terminal.
+std::string printable(std::string_view text);
+
+// Whether `character`, of utf8_length() bytes, is UTF-8 and not a stray byte.
+inline bool is_utf8(std::string_view character) {
+  return character.size() > 1 || static_cast<unsigned char>(character[0]) < 0x80;
+}
+
+}  // namespace minnow
