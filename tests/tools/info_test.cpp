@@ -1,0 +1,101 @@
+// `minnow info`: the keys of --json, exact memory, --verify.
+#include "kernels/kernels.hpp"
+#include "tests/tools/child.hpp"
+
+namespace minnow {
+namespace {
+
+using minnow_test::json_value;
+using minnow_test::ModelFile;
+using minnow_test::Outcome;
+using minnow_test::program_runs;
+using minnow_test::run_program;
+
+}  // namespace
+
+TEST_CASE("info: --json") {
+  if (!program_runs()) return;
+  const ModelFile file;
+  const Model model = minnow_test::open_model(file.bytes);
+  const Outcome o = run_program({"info", file.path, "--json"});
+  CHECK(o.status == 0);
+  CHECK(o.err.empty());
+  const ModelInfo info = model.info();
+  std::size_t session = 0;
+  REQUIRE(Session::memory_needed(model, {}, &session) == Status::ok);
+  const struct {
+    const char* key;
+    std::string value;
+  } expected[] = {
+      {"file_bytes", std::to_string(file.bytes.size())},
+      {"session_bytes", std::to_string(session)},
+      {"n_layer", "2"},
+      {"n_head", "2"},
+      {"n_kv_head", "2"},
+      {"n_embd", "8"},
+      {"block_size", "16"},
+      {"vocab_size", "11"},
+      {"n_tokens", "9"},
+      {"n_parameters", std::to_string(info.n_parameters)},
+      {"type", "\"f32\""},
+      {"kv", "\"f32\""},
+      {"bias", "true"},
+      {"activation", "\"gelu_erf\""},
+      {"context", "16"},
+      {"threads", "1"},
+      {"isa", std::string("\"") + to_string(select_kernels(Isa::best)->isa) + "\""},
+      {"kv_bytes_a_token", std::to_string(2 * 2 * 2 * 4 * 4)},
+  };
+  for (const auto& e : expected) {
+    CAPTURE(e.key);
+    CHECK(json_value(o.out, e.key) == e.value);
+  }
+  CHECK(o.out.find("\"provenance\": {\"source\": \"hand\"}") != std::string::npos);
+  CHECK(json_value(o.out, "available").find("\"reference\"") == 1);
+}
+
+TEST_CASE("info: memory follows the options") {
+  if (!program_runs()) return;
+  const ModelFile file;
+  const Model model = minnow_test::open_model(file.bytes);
+  SessionConfig config;
+  config.context = 9;
+  config.batch = 3;
+  config.kv = KvType::f16;
+  config.executor.run = [](void*, std::uint32_t, Job, void*) {};
+  config.executor.width = 2;
+  std::size_t bytes = 0;
+  REQUIRE(Session::memory_needed(model, config, &bytes) == Status::ok);
+  const Outcome o = run_program(
+      {"info", file.path, "--json", "--ctx", "9", "--batch=3", "--kv", "f16", "--threads", "2", "--isa", "reference"});
+  CHECK(json_value(o.out, "session_bytes") == std::to_string(bytes));
+  CHECK(json_value(o.out, "context") == "9");
+  CHECK(json_value(o.out, "threads") == "2");
+  CHECK(json_value(o.out, "kv") == "\"f16\"");
+  CHECK(json_value(o.out, "isa") == "\"reference\"");
+}
+
+TEST_CASE("info: for people") {
+  if (!program_runs()) return;
+  const ModelFile file;
+  const Outcome o = run_program({"info", file.path, "--verify"});
+  CHECK(o.status == 0);
+  CHECK(o.out.find("2 layers, 2 heads of 4") != std::string::npos);
+  CHECK(o.out.find("11 ids, 9 with text") != std::string::npos);
+  CHECK(o.out.find("source       hand\n") != std::string::npos);
+  CHECK(o.out.find("verified") != std::string::npos);
+}
+
+TEST_CASE("info: --verify finds what opening does not read") {
+  if (!program_runs()) return;
+  const ModelFile file;
+  std::string damaged(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
+  damaged[damaged.size() - 200] = static_cast<char>(damaged[damaged.size() - 200] ^ 16);
+  const std::string path = file.folder.write("damaged", damaged);
+  CHECK(run_program({"info", path}).status == 0);
+  const Outcome o = run_program({"info", path, "--verify", "--json"});
+  CHECK(o.status == 1);
+  CHECK(o.one_line_with("corrupt"));
+}
+
+}  // namespace minnow

@@ -1,0 +1,52 @@
+// `minnow tokens`: ids, pieces, and the way back; pieces that are no UTF-8.
+#include "tests/tools/child.hpp"
+
+namespace {
+
+using minnow_test::json_value;
+using minnow_test::ModelFile;
+using minnow_test::Outcome;
+using minnow_test::program_runs;
+using minnow_test::run_program;
+
+TEST_CASE("tokens: there and back") {
+  if (!program_runs()) return;
+  const ModelFile file;
+  Outcome o = run_program({"tokens", file.path, "-p", "a\n\xf0\x9f\x98\x80'"});
+  CHECK(o.status == 0);
+  CHECK(o.err.empty());
+  CHECK(o.out == "     2  'a'\n     0  '\\n'\n     7  '\xf0\x9f\x98\x80'\n     8  '''\n");
+  o = run_program({"tokens", file.path, "--json", "-f", "-"}, "a\n\xf0\x9f\x98\x80'");
+  CHECK(o.out ==
+        "{\"ids\": [2, 0, 7, 8], \"pieces\": [\"a\", \"\\u000a\", \"\xf0\x9f\x98\x80\", \"'\"], \"lossy\": false}\n");
+  o = run_program({"tokens", file.path, "--decode", "2 0,7\n8"});
+  CHECK(o.out == "a\n\xf0\x9f\x98\x80'");
+  o = run_program({"tokens", file.path, "--json", "-p", ""});
+  CHECK(o.out == "{\"ids\": [], \"pieces\": [], \"lossy\": false}\n");
+}
+
+TEST_CASE("tokens: a piece that is no UTF-8 by itself") {
+  if (!program_runs()) return;
+  minnow_test::HandShape shape = ModelFile::default_shape();
+  shape.pieces = {"\xe2\x82", "\xac", "a"};
+  const ModelFile file(shape);
+  const Outcome o = run_program({"tokens", file.path, "--json", "-p",
+                                 "\xe2\x82\xac"
+                                 "a"});
+  CHECK(json_value(o.out, "ids") == "[0, 1, 2]");
+  CHECK(json_value(o.out, "pieces") == "[\"\\ufffd\\ufffd\", \"\\ufffd\", \"a\"]");
+  CHECK(json_value(o.out, "lossy") == "true");
+  CHECK(run_program({"tokens", file.path, "--decode", "0 1 2"}).out ==
+        "\xe2\x82\xac"
+        "a");
+}
+
+TEST_CASE("tokens: a model without text") {
+  if (!program_runs()) return;
+  const ModelFile file{minnow_test::HandShape()};
+  const Outcome o = run_program({"tokens", file.path, "-p", "a"});
+  CHECK(o.status == 1);
+  CHECK(o.one_line_with("no vocabulary"));
+}
+
+}  // namespace
