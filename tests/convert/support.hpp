@@ -104,13 +104,14 @@ struct Outcome {
 // Runs `minnow convert arguments..` in this process.
 Outcome convert(const std::vector<std::string>& arguments);
 
-// Runs `body` in a forked child; returns its exit status, or 128 + the signal that ended it.
-template <class Body>
-int in_child(Body body);
-int wait_for(int process);
-int fork_child();  // fork(); a child that does not call leave_child() is a bug
+// The same with stderr going to a file; for a child process. Returns the status.
+int convert_into(const std::vector<std::string>& arguments, const std::string& stderr_path);
+
+int wait_for(int process);  // its exit status, or 128 + the signal that ended it
+int fork_child();           // fork(); a child that does not call leave_child() is a bug
 [[noreturn]] void leave_child(int status);
 
+// Runs `body` in a forked child and waits for it.
 template <class Body>
 int in_child(Body body) {
   const int process = fork_child();

@@ -199,20 +199,35 @@ std::string pickle_meta(int symbols) {
   return p.op("us").done();
 }
 
-Outcome convert(const std::vector<std::string>& arguments) {
+namespace {
+
+int call_command(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"convert"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(&word[0]);
   argv.push_back(nullptr);
+  return convert_command(static_cast<int>(words.size()), argv.data());
+}
 
+}  // namespace
+
+int convert_into(const std::vector<std::string>& arguments, const std::string& stderr_path) {
+  const int file = open(stderr_path.c_str(), O_WRONLY | O_CREAT, 0666);
+  if (file < 0 || dup2(file, 2) != 2) return 99;
+  const int status = call_command(arguments);
+  std::fflush(stderr);
+  return status;
+}
+
+Outcome convert(const std::vector<std::string>& arguments) {
   std::fflush(stderr);
   std::FILE* const caught = std::tmpfile();
   REQUIRE(caught != nullptr);
   const int saved = dup(2);
   REQUIRE(dup2(fileno(caught), 2) == 2);
   Outcome outcome;
-  outcome.status = convert_command(static_cast<int>(words.size()), argv.data());
+  outcome.status = call_command(arguments);
   std::fflush(stderr);
   dup2(saved, 2);
   close(saved);

@@ -1,0 +1,317 @@
+// `minnow convert` as a whole: the same weights in every wrapping, options, and input that is something else.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "kernels/kernels.hpp"
+#include "minnow/minnow.hpp"
+#include "model/tensors.hpp"
+#include "tests/convert/support.hpp"
+
+namespace minnow::convert::test {
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Config, tensor table, tokenizer and weights, after the file was opened as a model and its checksums held; without the
+// provenance, which names the source, and what follows from its length.
+std::string comparable_model(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::vector<std::uint64_t> aligned((bytes.size() + 15) / 16 * 2);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  const Span<const std::byte> file(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size());
+  Model model;
+  Fault fault;
+  const bool opened = Model::open(file, &model, &fault) == Status::ok;
+  REQUIRE_MESSAGE(opened, path, ": ", fault.what);
+  const bool verified = model.verify(&fault) == Status::ok;
+  CHECK_MESSAGE(verified, path, ": ", fault.what);
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<TensorEntry> entries(header.tensor_count);
+  std::memcpy(entries.data(), &bytes[header.header_bytes], entries.size() * sizeof(TensorEntry));
+  for (TensorEntry& entry : entries) entry.offset -= header.data_offset;
+  return bytes.substr(offsetof(FileHeader, config), sizeof(Config)) + raw(entries) +
+         bytes.substr(header.tokenizer_offset, header.tokenizer_bytes) + bytes.substr(header.data_offset);
+}
+
+std::string provenance_of(const std::string& path) {
+  const std::string bytes = read_file(path);
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return bytes.substr(header.provenance_offset, header.provenance_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("convert: the same weights in every wrapping give the same model") {
+  const TempFolder folder;
+  for (const char* type : {"f32", "f16", "q8"}) {
+    std::string expected;
+    for (const char* name : {"plain", "protocol4", "bfloat16", "float16", "float64", "module", "orig_mod_module",
+                             "mask", "copied_head", "views", "old_arguments"}) {
+      const std::string model = folder / (std::string(name) + ".minnow");
+      const Outcome outcome = convert({fixture("variants/" + std::string(name) + ".pt"), "-o", model, "--type", type});
+      CHECK_MESSAGE(outcome.status == 0, name, ": ", outcome.message);
+      const std::string bytes = comparable_model(model);
+      if (expected.empty()) expected = bytes;
+      CHECK_MESSAGE(bytes == expected, name, " as ", type);
+    }
+  }
+}
+
+TEST_CASE("convert: a bare state dict needs --n-head and is then the same model") {
+  const TempFolder folder;
+  Outcome outcome = convert({fixture("variants/bare.pt"), "-o", folder / "m", "--type", "f32"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "give it with --n-head"));
+  outcome = convert({fixture("variants/bare.pt"), "-o", folder / "m", "--type", "f32", "--n-head", "2"});
+  CHECK(outcome.status == 0);
+  CHECK(convert({fixture("variants/plain.pt"), "-o", folder / "n", "--type", "f32"}).status == 0);
+  CHECK(comparable_model(folder / "m") == comparable_model(folder / "n"));
+}
+
+TEST_CASE("convert: biases are there or not, as the tensors are") {
+  const TempFolder folder;
+  const Outcome outcome = convert({fixture("variants/no_bias.pt"), "-o", folder / "m", "-v"});
+  CHECK(outcome.status == 0);
+  CHECK_FALSE(contains(outcome.message, "bias"));
+  CHECK(contains(convert({fixture("variants/plain.pt"), "-o", folder / "n", "-v"}).message, "attn.c_attn.bias"));
+}
+
+TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have text") {
+  const TempFolder folder;
+  const Outcome outcome = convert({fixture("variants/padded.pt"), "-o", folder / "m"});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.message, "7 symbols in 10 rows"));
+  const std::string bytes = read_file(folder / "m");
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  CHECK(header.config.vocab_size == 10);
+  CHECK(header.config.n_tokens == 7);
+}
+
+TEST_CASE("convert: a separate output is refused by name") {
+  const TempFolder folder;
+  const Outcome outcome = convert({fixture("variants/separate_head.pt"), "-o", folder / "m"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "a separate output is not supported yet"));
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("convert: every weight of the random checkpoint lands where its role says") {
+  const TempFolder folder;
+  REQUIRE(convert({fixture("random-2x48/ckpt.pt"), "-o", folder / "m", "--type", "f32"}).status == 0);
+  const std::string model = read_file(folder / "m");
+  FileHeader header;
+  std::memcpy(&header, model.data(), sizeof header);
+  // Storage 0 is wte; torch.save aligns storages to 64 bytes, so its first number is found by its name.
+  const std::string checkpoint = read_file(fixture("random-2x48/ckpt.pt"));
+  const std::size_t name = checkpoint.find("ckpt/data/0FB");
+  REQUIRE(name != std::string::npos);
+  const std::size_t data = (name + 63) / 64 * 64;
+  std::vector<float> expected(48), row(48);
+  for (std::uint32_t r = 0; r < 37; ++r) {
+    std::memcpy(expected.data(), &checkpoint[data + r * 48 * 4], 48 * 4);
+    gather_row(reinterpret_cast<const std::byte*>(&model[header.data_offset]), WeightType::f32, 48, r, row.data());
+    CHECK(row == expected);
+  }
+}
+
+TEST_CASE("convert: the same input and options give the same bytes; provenance says where from") {
+  const TempFolder folder;
+  for (const char* name : {"a", "b"}) {
+    CHECK(convert({fixture("random-2x48/ckpt.pt"), "-o", folder / name}).status == 0);
+  }
+  CHECK(read_file(folder / "a") == read_file(folder / "b"));
+  const std::string provenance = provenance_of(folder / "a");
+  CHECK(contains(provenance, "source=ckpt.pt\nsource_sha256="));
+  CHECK(contains(provenance, std::string("\nconverter=minnow ") + version() + "\n"));
+  CHECK(contains(provenance, "\niter_num=250\nbest_val_loss=1.25\ntype=q8\n"));
+}
+
+TEST_CASE("convert: a file name cannot break the provenance") {
+  const TempFolder folder;
+  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "a\nb=\xff\u00e9.pt");
+  std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
+  CHECK(convert({folder / "a\nb=\xff\u00e9.pt"}).status == 0);
+  CHECK(contains(provenance_of(folder / "a\nb=\xff\u00e9.minnow"), "source=a?b=?\u00e9.pt\nsource_sha256="));
+}
+
+TEST_CASE("convert: the default name is the checkpoint's with another ending") {
+  const TempFolder folder;
+  std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
+  for (const char* name : {"x.pt", "y", ".z"}) {
+    std::filesystem::copy_file(fixture("variants/plain.pt"), folder / name);
+    const Outcome outcome = convert({folder / name});
+    CHECK(outcome.status == 0);
+    CHECK(contains(outcome.message, "n_layer 1, n_head 2, n_embd 8, block_size 6, q8"));
+  }
+  CHECK(folder.names() == std::vector<std::string>{".z", ".z.minnow", "meta.pkl", "x.minnow", "x.pt", "y", "y.minnow"});
+}
+
+TEST_CASE("convert: symbols are given, found, left out, or asked for") {
+  const TempFolder folder;
+  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
+  Outcome outcome = convert({folder / "c.pt"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "data/random/meta.pkl"));
+  CHECK(contains(outcome.message, "--no-text"));
+  outcome = convert({folder / "c.pt", "--meta", fixture("variants/meta.pkl")});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.message, "7 symbols"));
+  outcome = convert({folder / "c.pt", "--no-text"});
+  CHECK(outcome.status == 0);
+  CHECK(contains(outcome.message, "7 ids without text"));
+  comparable_model(folder / "c.minnow");
+  outcome = convert({folder / "c.pt", "--meta", fixture("random-2x48/meta.pkl")});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "meta.pkl: has 37 symbols but the model 7"));
+  outcome = convert({folder / "c.pt", "--meta", folder / "none.pkl"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "none.pkl: cannot be opened"));
+}
+
+TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
+  const TempFolder folder;
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 2, 2, 50304, &tensors, &zip);
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 1));
+  zip.to_file(folder / "c.pt");
+  const Outcome outcome = convert({folder / "c.pt"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "GPT-2's tokenizer, which is not supported yet"));
+  CHECK(convert({folder / "c.pt", "--no-text"}).status == 0);
+}
+
+TEST_CASE("convert: GELU's form is an option") {
+  const TempFolder folder;
+  const auto activation = [&](const char* gelu) {
+    CHECK(convert({fixture("variants/plain.pt"), "-o", folder / "m", "--gelu", gelu}).status == 0);
+    FileHeader header;
+    std::memcpy(&header, read_file(folder / "m").data(), sizeof header);
+    return header.config.activation;
+  };
+  CHECK(activation("erf") == Activation::gelu_erf);
+  CHECK(activation("tanh") == Activation::gelu_tanh);
+}
+
+TEST_CASE("convert: misuse is status 2 and touches nothing") {
+  const TempFolder folder;
+  const std::string checkpoint = fixture("variants/plain.pt");
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {checkpoint, "--type", "q8", "--type"},
+                                                    {checkpoint, "--type", "int8"},
+                                                    {checkpoint, "--type", "q4"},
+                                                    {checkpoint, "--vocab", "vocab.bpe"},
+                                                    {checkpoint, "--n-head", "0"},
+                                                    {checkpoint, "--n-head", "x"},
+                                                    {checkpoint, "--gelu", "new"},
+                                                    {checkpoint, "again.pt"},
+                                                    {checkpoint, "--fast"}}) {
+    const Outcome outcome = convert(arguments);
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.message, "minnow convert: "));
+  }
+  CHECK(contains(convert({checkpoint, "--type", "q4"}).message, "--type q4 is not supported yet"));
+  CHECK(contains(convert({checkpoint, "--vocab", "x"}).message, "--vocab is not supported yet"));
+  CHECK_FALSE(std::filesystem::exists(fixture("variants/plain.minnow")));
+}
+
+TEST_CASE("convert: the model must not replace the checkpoint, by whatever name") {
+  const TempFolder folder;
+  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
+  std::filesystem::create_symlink("c.pt", folder / "link");
+  std::filesystem::create_hard_link(folder / "c.pt", folder / "hard");
+  for (const char* name : {"c.pt", "link", "hard"}) {
+    const Outcome outcome = convert({folder / "c.pt", "-o", folder / name, "--no-text"});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.message, "is the checkpoint itself"));
+  }
+  CHECK(read_file(folder / "c.pt") == read_file(fixture("variants/plain.pt")));
+}
+
+TEST_CASE("convert: NaN and infinite weights are refused by name and place, or kept") {
+  const TempFolder folder;
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 8, 6, 7, &tensors, &zip);
+  std::string& weights = zip.entries[3].data;  // attn.c_attn.weight [24, 8]
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::memcpy(&weights[(9 * 8 + 5) * 4], &infinity, 4);
+  zip.entries[3].crc = 0;
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
+  zip.to_file(folder / "c.pt");
+  Outcome outcome = convert({folder / "c.pt", "--no-text"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "\"transformer.h.0.attn.c_attn.weight\" has a NaN or infinite weight at [9, 5]"));
+  CHECK(folder.names() == std::vector<std::string>{"c.pt"});
+  CHECK(convert({folder / "c.pt", "--no-text", "--allow-nonfinite"}).status == 0);
+}
+
+TEST_CASE("convert: weights that the type cannot hold are refused by name") {
+  const TempFolder folder;
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 8, 6, 7, &tensors, &zip);
+  const float large = 1e7f;
+  std::memcpy(&zip.entries[4].data[4], &large, 4);  // attn.c_proj.weight
+  zip.entries[4].crc = 0;
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
+  zip.to_file(folder / "c.pt");
+  Outcome outcome = convert({folder / "c.pt", "--no-text", "--type", "f16"});
+  CHECK(contains(outcome.message, "attn.c_proj.weight\" has a weight at [0, 1] beyond 65504"));
+  outcome = convert({folder / "c.pt", "--no-text", "--type", "q8"});
+  CHECK(contains(outcome.message, "attn.c_proj.weight\" has a weight near [0, 0] beyond 8 million"));
+  CHECK(folder.names() == std::vector<std::string>{"c.pt"});
+  CHECK(convert({folder / "c.pt", "--no-text", "--type", "f32"}).status == 0);
+}
+
+TEST_CASE("convert: a damaged storage is found, unless checksums are to be ignored") {
+  const TempFolder folder;
+  std::string bytes = read_file(fixture("variants/plain.pt"));
+  bytes[bytes.find("plain/data/0FB") + 70] ^= 4;
+  write_file(folder / "c.pt", bytes);
+  const Outcome outcome = convert({folder / "c.pt", "--no-text"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "the checksum of \"plain/data/0\" is wrong"));
+  CHECK(convert({folder / "c.pt", "--no-text", "--ignore-crc"}).status == 0);
+}
+
+TEST_CASE("convert: other kinds of files are named for what they are") {
+  const TempFolder folder;
+  REQUIRE(convert({fixture("variants/plain.pt"), "-o", folder / "model"}).status == 0);
+  const std::pair<std::string, const char*> strangers[] = {
+      {"", "the file is empty"},
+      {read_file(fixture("variants/plain.pt")).substr(0, 3000), "cut short"},
+      {read_file(folder / "model"), "a minnow model already"},
+      {"GGUF" + std::string(100, '\0'), "a GGUF file"},
+      {number(2, 8) + "{}", "a safetensors file"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a pointer file of Git LFS"},
+      {"<!DOCTYPE html>\n<html>", "a web page"},
+      {"\n<HTML>", "a web page"},
+      {"\x1f\x8b\x08 and so on", "a gzip file"},
+      {std::string(257, '\0') + "ustar" + std::string(300, '\0'), "a tar archive"},
+      {std::string("\x80\x02\x8a\nl\xfc\x9c\x46\xf9\x20j\xa8P\x19.", 14), "before 1.6"},
+      {"hello", "begins with \"hello\""},
+      {std::string("\x1b[31m\0", 6), "begins with \"\\x1b[31m\\x00\""},
+  };
+  for (const auto& [bytes, what] : strangers) {
+    write_file(folder / "c.pt", bytes);
+    const Outcome outcome = convert({folder / "c.pt", "-o", folder / "out"});
+    CHECK(outcome.status == 1);
+    CHECK_MESSAGE(contains(outcome.message, what), outcome.message);
+    CHECK(contains(outcome.message, "; expected a checkpoint of torch.save; "));
+    CHECK(outcome.message.find('\n') == outcome.message.size() - 1);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  CHECK(contains(convert({folder / "none.pt"}).message, "none.pt: cannot be opened"));
+  CHECK(contains(convert({folder.path()}).message, "this is a folder"));
+}
+
+}  // namespace minnow::convert::test
