@@ -1,7 +1,7 @@
 #!/bin/sh
 # The core library needs only these symbols from outside: no allocator, stdio, exit, environment, lock or libm.
 # core_symbols.sh BUILD
-allowed='^(mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
+allowed='^(bcmp|mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
 symbols=$(${NM:-nm} -P "$1/libminnow.a") || exit 1
 echo "$symbols" | awk -v allowed="$allowed" '
   /\[.*\]:$/ { next }                              # libminnow.a[member.o]:
