@@ -136,10 +136,11 @@ TEST_CASE("convert: the same input and options give the same bytes; provenance s
 
 TEST_CASE("convert: a file name cannot break the provenance") {
   const TempFolder folder;
-  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "a\nb=\xff\u00e9.pt");
+  const std::string name = "a\nb=\xff\u00e9\xc2\x9b\xe0\x80\x80\U0001f600\xf0\x9f";
+  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / (name + ".pt"));
   std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
-  CHECK(convert({folder / "a\nb=\xff\u00e9.pt"}).status == 0);
-  CHECK(contains(provenance_of(folder / "a\nb=\xff\u00e9.minnow"), "source=a?b=?\u00e9.pt\nsource_sha256="));
+  CHECK(convert({folder / (name + ".pt")}).status == 0);
+  CHECK(contains(provenance_of(folder / (name + ".minnow")), "source=a?b=?\u00e9????\U0001f600??.pt\nsource_sha256="));
 }
 
 TEST_CASE("convert: the default name is the checkpoint's with another ending") {
@@ -228,6 +229,8 @@ TEST_CASE("convert: the model must not replace the checkpoint, by whatever name"
   std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
   std::filesystem::create_symlink("c.pt", folder / "link");
   std::filesystem::create_hard_link(folder / "c.pt", folder / "hard");
+  std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
+  CHECK(contains(convert({folder / "c.pt", "-o", folder / "meta.pkl"}).message, "is the meta.pkl itself"));
   for (const char* name : {"c.pt", "link", "hard"}) {
     const Outcome outcome = convert({folder / "c.pt", "-o", folder / name, "--no-text"});
     CHECK(outcome.status == 1);

@@ -82,8 +82,8 @@ std::vector<ZipMaker::Piece> ZipMaker::pieces() const {
     const std::uint64_t header = e.header_offset == UINT64_MAX ? at : e.header_offset;
     const std::uint64_t bytes = e.bytes == UINT64_MAX ? e.data.size() + e.hole : e.bytes;
     const std::size_t padding = (64 - (at + 30 + local.size() + 4) % 64) % 64;
-    append("PK\x03\x04" + number(0, 2) + number(e.flags, 2) + number(e.method, 2) + number(0, 4) + number(0, 12) +
-           number(local.size(), 2) + number(4 + padding, 2) + local + "FB" + number(padding, 2) +
+    append("PK\x03\x04" + number(0, 2) + number(e.flags, 2) + number(e.method, 2) + number(0, 4) + number(0, 8) +
+           number(0, 4) + number(local.size(), 2) + number(4 + padding, 2) + local + "FB" + number(padding, 2) +
            std::string(padding, 'Z'));
     append(e.data);
     out.back().hole = e.hole;

@@ -6,6 +6,7 @@
 
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
+#include "text/utf8.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
@@ -113,21 +114,16 @@ std::string hash_file(const InputFile& file, Progress* progress) {
   return hash.finish();
 }
 
-// A file name as a provenance value: one line, valid UTF-8.
-std::string plain_name(const std::string& name) {
+// A name of untrusted origin as a provenance value and in messages: one line of valid UTF-8 without control characters.
+std::string plain_name(std::string_view name) {
   std::string out;
-  for (std::size_t i = 0; i < name.size();) {
-    const unsigned char lead = static_cast<unsigned char>(name[i]);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-    bool valid = length != 0 && lead >= 0x20 && lead != 0x7f && length <= name.size() - i;
-    for (std::size_t k = 1; valid && k < length; ++k) valid = (static_cast<unsigned char>(name[i + k]) & 0xc0) == 0x80;
-    out += valid ? name.substr(i, length) : "?";
-    i += valid ? length : 1;
+  while (!name.empty()) {
+    const unsigned char lead = static_cast<unsigned char>(name[0]);
+    const std::size_t length = utf8_length(name);
+    const bool ascii = lead >= 0x20 && lead < 0x7f;
+    const bool control = lead == 0xc2 && length == 2 && static_cast<unsigned char>(name[1]) < 0xa0;
+    out += ascii || (length > 1 && !control) ? name.substr(0, length) : "?";
+    name.remove_prefix(length > 0 ? length : 1);
   }
   return out;
 }
@@ -165,7 +161,11 @@ Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpo
            "current one; expected the symbols of the ",
            config->vocab_size, " ids; give the file with --meta, or pass --no-text to use token ids only");
   }
-  Vocabulary vocabulary = read_meta(InputFile(path));
+  const InputFile file(path);
+  if (file.is_same_file(arguments.model)) {
+    throw Refusal("is the meta.pkl itself; expected another name for the model; give one with -o", arguments.model);
+  }
+  Vocabulary vocabulary = read_meta(file);
   if (vocabulary.size() > config->vocab_size) {
     throw Refusal(concat("has ", vocabulary.size(), " symbols but the model ", config->vocab_size,
                          "; expected no more; give the meta.pkl of this model's data set with --meta"),
@@ -187,10 +187,10 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   const std::string symbols = vocabulary.empty()           ? concat(c.vocab_size, " ids without text")
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
-  std::fprintf(stderr, "minnow: convert: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
-               out.target().c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
-               to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()),
-               symbols.c_str());
+  std::fprintf(
+      stderr, "minnow: convert: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
+      out.target().c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
+      to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()), symbols.c_str());
 }
 
 void convert_file(const Arguments& arguments) {

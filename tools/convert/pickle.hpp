@@ -104,11 +104,10 @@ enum class Globals {
   numbers,  // only what a numpy integer is made of
 };
 
-inline constexpr std::size_t kMaxPickleBytes = std::size_t{32} << 20;
-inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxPickleBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 19;
 
-// Throws Refusal, whose text begins with `where` ("data.pkl") and the byte. Memory stays below ten times the input and
-// 100 MB.
+// Throws Refusal, whose text begins with `where` ("data.pkl") and the byte. Takes less than 100 MB, whatever the input.
 PickleTree read_pickle(std::string bytes, Globals globals, std::string_view where);
 
 }  // namespace minnow::convert
