@@ -1,6 +1,7 @@
 // Everything that the x86-64 vector tables share: they differ only in how four int8 products are summed (class Dot).
 // For the kernels_*.cpp of x86 alone; all of it has internal linkage, compiled with each file's own flags.
-// Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp.
+// Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp. The loops over blocks, tokens and vectors of
+// a tile are unrolled by name: only then does the compiler keep the tile's sums in registers.
 #pragma once
 
 #include <immintrin.h>
@@ -81,18 +82,25 @@ void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::byte* w = args.weights + block * block_bytes;
   const float* x = args.x + t * columns;
   __m256 acc[Blocks][Tokens];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = _mm256_setzero_ps();
   }
   for (std::size_t k = 0; k < columns; ++k, w += kBlockRows * Element::kBytes) {
     __m256 row[Blocks];
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) row[b] = Element::load8(w + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       const __m256 xk = _mm256_broadcast_ss(x + static_cast<std::size_t>(i) * columns + k);
+#pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) acc[b][i] = _mm256_fmadd_ps(row[b], xk, acc[b][i]);
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
     }
@@ -105,7 +113,9 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::size_t block_bytes = groups * sizeof(Q8Group);
   const std::byte* w = args.weights + block * block_bytes;
   __m256 acc[Blocks][Tokens];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = _mm256_setzero_ps();
   }
   for (std::size_t g = 0; g < groups; ++g, w += sizeof(Q8Group)) {
@@ -113,33 +123,42 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
     const float* scale = args.scale + t * groups + g;
     const std::int32_t* sum = args.sum + t * groups + g;
     __m256i dot[Blocks][Tokens];
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       const __m256i start = Dot::start(sum[static_cast<std::size_t>(i) * groups]);
+#pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) dot[b][i] = start;
     }
     for (std::size_t j = 0; j < kGroupColumns / 4; ++j) {
       __m256i rows[Blocks];
+#pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) {
         const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + j * 32;
         rows[b] = Dot::prepare(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
       }
+#pragma GCC unroll 8
       for (int i = 0; i < Tokens; ++i) {
         std::int32_t four;  // columns 4j .. 4j + 3 of one token
         __builtin_memcpy(&four, q + static_cast<std::size_t>(i) * groups * kGroupColumns + j * 4, 4);
         const __m256i x = _mm256_set1_epi32(four);
+#pragma GCC unroll 8
         for (int b = 0; b < Blocks; ++b) dot[b][i] = Dot::step(dot[b][i], rows[b], x);
       }
     }
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
       const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes;
       const __m256 weight_scale = F16::load8(at);
+#pragma GCC unroll 8
       for (int i = 0; i < Tokens; ++i) {
         const __m256 s = _mm256_mul_ps(weight_scale, _mm256_broadcast_ss(scale + static_cast<std::size_t>(i) * groups));
         acc[b][i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[b][i]), s, acc[b][i]);
       }
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
+#pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
       store_row(args, block + static_cast<std::size_t>(b), t + static_cast<std::size_t>(i), acc[b][i]);
     }
@@ -285,13 +304,16 @@ template <class Element, int Blocks>
 void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
   const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
   __m256 acc[Blocks];
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) acc[b] = _mm256_setzero_ps();
   for (std::size_t dim = 0; dim < head_size; ++dim, keys += kKeyLanes * Element::kBytes) {
     const __m256 x = _mm256_broadcast_ss(q + dim);
+#pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
       acc[b] = _mm256_fmadd_ps(x, Element::load8(keys + static_cast<std::size_t>(b) * block_bytes), acc[b]);
     }
   }
+#pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) _mm256_storeu_ps(out + 8 * b, _mm256_mul_ps(acc[b], _mm256_set1_ps(scale)));
 }
 
@@ -344,14 +366,17 @@ template <class Element, int Vectors>
 void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
               float* o) {
   __m256 acc[Vectors];
+#pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v) acc[v] = _mm256_mul_ps(_mm256_loadu_ps(o + 8 * v), _mm256_set1_ps(c));
   for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
     const __m256 weight = _mm256_broadcast_ss(p + i);
+#pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
       acc[v] =
           _mm256_fmadd_ps(weight, Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), acc[v]);
     }
   }
+#pragma GCC unroll 8
   for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(o + 8 * v, acc[v]);
 }
 
