@@ -1,15 +1,13 @@
-// What session tests share: a session in its own block, and bytes of a fixture.
+// What session tests share beyond golden.hpp: a session in its own block, checked as it is made.
 #pragma once
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "minnow/hosted.hpp"
-#include "minnow/minnow.hpp"
-#include "tests/model/hand_built.hpp"
+#include "tests/session/golden.hpp"
 
 namespace minnow_test {
 
@@ -38,16 +36,11 @@ struct Rig {
   }
 };
 
-// Feeds in pieces of `split` tokens, and returns the logits after every token.
+// Logits after every token, fed in pieces of `split` tokens.
 inline std::vector<float> all_logits(minnow::Session& session, const std::vector<minnow::Token>& tokens,
                                      std::size_t split) {
-  const std::size_t vocab = session.model().vocab_size;
-  std::vector<float> out(tokens.size() * vocab);
-  for (std::size_t at = 0; at < tokens.size(); at += split) {
-    const std::size_t n = tokens.size() - at < split ? tokens.size() - at : split;
-    const minnow::Span<float> rows(out.data() + at * vocab, n * vocab);
-    REQUIRE(session.feed(minnow::Span<const minnow::Token>(tokens.data() + at, n), rows) == minnow::Status::ok);
-  }
+  std::vector<float> out = logits_of(session, tokens, split);
+  REQUIRE(!out.empty());
   return out;
 }
 
@@ -64,25 +57,6 @@ inline std::vector<minnow::Token> some_tokens(std::size_t n, std::uint32_t vocab
   std::vector<minnow::Token> tokens(n);
   for (std::size_t i = 0; i < n; ++i) tokens[i] = static_cast<minnow::Token>((i * i * 7 + i * 3 + 1) % vocab);
   return tokens;
-}
-
-template <class T>
-std::vector<T> read_array(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE_MESSAGE(in.good(), path);
-  in.seekg(0, std::ios::end);
-  std::vector<T> out(static_cast<std::size_t>(in.tellg()) / sizeof(T));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size() * sizeof(T)));
-  return out;
-}
-
-inline minnow::Token greedy(minnow::Span<const float> logits) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < logits.size(); ++i) {
-    if (logits[i] > logits[best]) best = i;
-  }
-  return static_cast<minnow::Token>(best);
 }
 
 }  // namespace minnow_test

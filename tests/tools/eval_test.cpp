@@ -58,7 +58,7 @@ TEST_CASE("eval: whole windows, every position scored, the tail dropped") {
   CHECK(json_value(o.out, "tokens") == "48");
   CHECK(json_value(o.out, "windows") == "3");
   CHECK(json_value(o.out, "window") == "16");
-  CHECK(minnow_test::same_bits(minnow_test::read_array<float>(logits_path), first));
+  CHECK(minnow_test::same_bits(minnow_test::load_array<float>(logits_path), first));
 
   const std::string whole = o.out;
   o = run_program({"eval", file.path, "--ids", ids, "--json", "--batch", "5", "--isa", "reference"});
