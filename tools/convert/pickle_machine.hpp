@@ -16,6 +16,7 @@ class PickleMachine {
 
   // Each takes the opcode if it is one of its group.
   bool constant_op(unsigned char op);   // None, booleans, numbers
+  bool decimal_op(unsigned char op);    // numbers as text
   bool text_op(unsigned char op);       // strings and byte strings
   bool stack_op(unsigned char op);      // mark, pop, memo, frames
   bool container_op(unsigned char op);  // tuples, lists, sets, dicts
