@@ -89,9 +89,11 @@ class Progress {
     std::fprintf(stderr, "\rminnow: convert: %s %3.0f %%", what, percent);
     shown_ = true;
   }
-  ~Progress() {
+  void clear() {
     if (shown_) std::fprintf(stderr, "\r%40s\r", "");
+    shown_ = false;
   }
+  ~Progress() { clear(); }
 
  private:
   bool terminal_ = stderr_is_terminal();
@@ -222,6 +224,7 @@ void convert_file(const Arguments& arguments) {
   write_model(file, plan, tokenizer, provenance, write_options, &out);
   file.require_unchanged();
   out.commit();
+  progress.clear();
   print_summary(out, plan, vocabulary);
 }
 
