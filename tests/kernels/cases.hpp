@@ -47,11 +47,12 @@ enum class Values {
   mixed,   // magnitudes from 2^-24 to 2^12, both signs
   sparse,  // mostly zeros, of either sign
   ties,    // halves of integers with the largest magnitude 127: every rounding is a tie
+  near,    // the same times 1.1: every rounding is all but a tie
   equal,   // one value over and over
   zeros,   // +0 and -0
 };
-inline constexpr Values kValues[] = {Values::plain, Values::mixed, Values::sparse,
-                                     Values::ties,  Values::equal, Values::zeros};
+inline constexpr Values kValues[] = {Values::plain, Values::mixed, Values::sparse, Values::ties,
+                                     Values::near,  Values::equal, Values::zeros};
 
 inline float one_value(Values kind, Random& random, std::size_t i) {
   switch (kind) {
@@ -65,8 +66,11 @@ inline float one_value(Values kind, Random& random, std::size_t i) {
       if (random.below(8) == 0) return static_cast<float>(random.normal());
       return random.below(2) != 0 ? 0.0f : -0.0f;
     case Values::ties:
-      if (i % kGroupColumns == 3) return -127.0f;
-      return static_cast<float>(static_cast<int>(random.below(253)) - 126) + 0.5f;
+    case Values::near: {
+      const float unit = kind == Values::near ? 1.1f : 1.0f;
+      if (i % kGroupColumns == 3) return -127.0f * unit;
+      return (static_cast<float>(static_cast<int>(random.below(253)) - 126) + 0.5f) * unit;
+    }
     case Values::equal:
       return 0.7f;
     case Values::zeros:

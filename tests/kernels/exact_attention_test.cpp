@@ -3,12 +3,31 @@
 
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "kernels/tables.hpp"
 #include "tests/kernels/cases.hpp"
 #include "tests/kernels/exact.hpp"
 
 namespace minnow::test {
+
+// With the maximum at 0 a tile's scores are exp's arguments as they are.
+TEST_CASE("exact: exp over a sweep of all arguments that softmax has") {
+  std::vector<float> sweep = {0.0f, -0.0f, -88.0f, -1000.0f, -1e30f};
+  for (std::uint32_t bits = bit_cast<std::uint32_t>(0x1p-30f); bits < bit_cast<std::uint32_t>(88.0f); bits += 2503) {
+    sweep.push_back(-bit_cast<float>(bits));
+  }
+  sweep.resize(sweep.size() / kAttentionTile * kAttentionTile);
+  for_each_set([&](const Kernels& table) {
+    std::vector<float> want = sweep, got = sweep;
+    for (std::size_t i = 0; i < sweep.size(); i += kAttentionTile) {
+      float m = 0, l = 0;
+      kReferenceKernels.softmax_tile(&want[i], kAttentionTile, &m, &l);
+      table.softmax_tile(&got[i], kAttentionTile, &m, &l);
+    }
+    CHECK(std::memcmp(want.data(), got.data(), sweep.size() * sizeof(float)) == 0);
+  });
+}
 
 TEST_CASE("exact: softmax_tile") {
   for_each_set([](const Kernels& table) {
