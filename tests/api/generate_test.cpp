@@ -129,6 +129,9 @@ TEST_CASE("generate: the stop text ends it, across tokens, and is not shown") {
     CHECK(world.written.text == free.written.text.substr(0, found));
     CHECK(world.result.tokens == world.written.tokens.size());
     CHECK(decode(world, world.written.tokens).find(stop) == found);
+    World hand;  // the tokens of the stop text were fed too
+    CHECK(by_hand(hand, {0}, world.result.tokens) == world.written.tokens);
+    CHECK(minnow_test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
     across += world.tokenizer.piece(world.written.tokens.back()).size() < stop.size();
   }
   CHECK(across > 10);

@@ -156,6 +156,11 @@ TEST_CASE("sampler: greedy takes the first of the largest") {
   CHECK(token == 2);
   REQUIRE(pick(sampler, {-0.0f, 0.0f}, &token) == Status::ok);
   CHECK(token == 0);
+  Sampler denormal = make(1e-40f, 200, 1, 0);  // is 0 on hosts that flush it, so it is 0 everywhere
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(pick(denormal, {1, 3, 2, 3, 3}, &token) == Status::ok);
+    CHECK(token == 1);
+  }
 }
 
 TEST_CASE("sampler: ties at the edge of top-k all stay") {
