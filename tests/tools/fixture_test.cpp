@@ -100,7 +100,7 @@ TEST_CASE("fixture: the same bits on every instruction set, by 1 and 3 threads, 
     const std::size_t n = available_isas({isas, 6});
     std::vector<float> first;
     for (std::size_t i = 0; i < n; ++i) {
-      for (const std::size_t split : {1, 7, 16, 24}) {
+      for (const std::size_t split : {std::size_t{1}, std::size_t{7}, std::size_t{16}, prompt.size()}) {
         SessionConfig config;
         config.isa = isas[i];
         if (split != 7) config.executor = pool.executor();
