@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <initializer_list>
 
 namespace minnow {
 namespace {
@@ -49,8 +50,11 @@ void catch_interrupts() {
   // One warning each: whoever presses Ctrl-C twice wants out. Writes go on, so no character is cut.
   action.sa_flags = static_cast<int>(static_cast<unsigned>(SA_RESTART) | static_cast<unsigned>(SA_RESETHAND));
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // ignored for a job in the background
+  }
 }
 
 bool interrupted() { return interrupt_seen != 0; }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,8 +31,10 @@ struct Outcome {
 
 inline constexpr int kCannotExecute = 126;
 
-// Starts the program; the descriptors become its stdin, stdout and stderr.
-inline pid_t start_program(const std::vector<std::string>& arguments, int in, int out, int err) {
+// Starts the program; the descriptors become its stdin, stdout and stderr. `address_space`: its limit in bytes, 0:
+// none.
+inline pid_t start_program(const std::vector<std::string>& arguments, int in, int out, int err,
+                           rlim_t address_space = 0) {
   std::vector<std::string> words = {MINNOW_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -42,7 +45,8 @@ inline pid_t start_program(const std::vector<std::string>& arguments, int in, in
     dup2(in, 0);
     dup2(out, 1);
     dup2(err, 2);
-    signal(SIGPIPE, SIG_DFL);  // whatever the tests run under
+    const rlimit limit = {address_space, address_space};
+    if (address_space != 0) setrlimit(RLIMIT_AS, &limit);
     execv(argv[0], argv.data());
     _exit(kCannotExecute);
   }
@@ -58,14 +62,14 @@ inline int wait_for(pid_t child) {
 
 // `stdout_path`: where its output goes instead of Outcome::out.
 inline Outcome run_program(const std::vector<std::string>& arguments, const std::string& input = "",
-                           const std::string& stdout_path = "") {
+                           const std::string& stdout_path = "", rlim_t address_space = 0) {
   const TemporaryFolder folder;
   const std::string out_path = stdout_path.empty() ? folder.path("out") : stdout_path;
   const int in = open(folder.write("in", input).c_str(), O_RDONLY | O_CLOEXEC);
   const int out = open(out_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const int err = open(folder.path("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   Outcome outcome;
-  outcome.status = wait_for(start_program(arguments, in, out, err));
+  outcome.status = wait_for(start_program(arguments, in, out, err, address_space));
   for (const int descriptor : {in, out, err}) close(descriptor);
   if (stdout_path.empty()) outcome.out = folder.read("out");
   outcome.err = folder.read("err");

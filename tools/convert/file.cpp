@@ -41,7 +41,7 @@ std::string follow_links(std::string path) {
     const std::string to(buffer, static_cast<std::size_t>(bytes));
     path = to.empty() || to[0] == '/' ? to : folder_of(path) + "/" + to;
   }
-  refuse_file(path, "a chain of symbolic links without end; expected a file name; give another with -o");
+  refuse_file(path, "a chain of symbolic links without end; expected a file name; give another");
 }
 
 }  // namespace
@@ -115,8 +115,8 @@ OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)
   const bool replaces = stat(target_.c_str(), &status) == 0;
   if (replaces && !S_ISREG(status.st_mode)) {
     refuse_file(target_, S_ISDIR(status.st_mode)
-                             ? "this is a folder; expected a file name; add one to -o"
-                             : "this is a pipe or a device; expected a file name; give another with -o");
+                             ? "this is a folder; expected a file name; add one"
+                             : "this is a pipe or a device; expected a file name; give another");
   }
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     // Short, so that a target with the longest legal name still has a neighbour.
@@ -128,7 +128,7 @@ OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)
   if (descriptor_ < 0) {
     temporary_.clear();
     refuse_file(target_,
-                "cannot be created: " + error_text() + "; expected a folder that can be written; give another with -o");
+                "cannot be created: " + error_text() + "; expected a folder that can be written; give another");
   }
   if (replaces) static_cast<void>(fchmod(descriptor_, status.st_mode & 0777));
 }
@@ -140,7 +140,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::fail(const char* action) {
   refuse_file(target_, concat("cannot be ", action, ": ", error_text(),
-                              "; nothing was left behind; make room or give another place with -o"));
+                              "; nothing was left behind; make room or give another place"));
 }
 
 void OutputFile::append(const void* data, std::size_t bytes) { write_at(size_, data, bytes); }
