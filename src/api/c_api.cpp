@@ -1,4 +1,4 @@
-// minnow.h in terms of minnow.hpp. Handles are the C++ objects, placed into the caller's memory.
+// minnow.h in terms of minnow.hpp. Handles are the C++ objects, in the caller's memory.
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -6,12 +6,10 @@
 #include "base/check.hpp"
 #include "minnow/minnow.h"
 #include "minnow/minnow.hpp"
+#include "session/state.hpp"
 
 struct minnow_model {
   minnow::Model model;
-};
-struct minnow_session {
-  minnow::Session session;
 };
 struct minnow_tokenizer {
   minnow::Tokenizer tokenizer;
@@ -50,9 +48,9 @@ static_assert(MINNOW_ALIGN == kAlign);
 static_assert(sizeof(minnow_model) <= MINNOW_HANDLE_BYTES && sizeof(minnow_tokenizer) <= MINNOW_HANDLE_BYTES &&
               sizeof(minnow_sampler) <= MINNOW_HANDLE_BYTES);
 
-// In front of a session's block, so that the block stays on its boundary.
-constexpr std::size_t kSessionHandleBytes = kAlign;
-static_assert(sizeof(minnow_session) <= kSessionHandleBytes);
+// A minnow_session* is a pointer to the Session at the front of the block, under another name.
+Session& unwrap(minnow_session* session) noexcept { return *reinterpret_cast<Session*>(session); }
+const Session& unwrap(const minnow_session* session) noexcept { return *reinterpret_cast<const Session*>(session); }
 
 minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
 
@@ -215,33 +213,26 @@ minnow_status minnow_session_memory_needed(const minnow_model* model, const minn
                                            size_t* bytes) {
   if (model == nullptr || bytes == nullptr) return MINNOW_BAD_ARGUMENT;
   minnow::SessionConfig config;
-  std::size_t needed = 0;
   Status status = minnow::read_session_config(config_or_null, &config);
-  if (status == Status::ok) status = minnow::Session::memory_needed(model->model, config, &needed);
-  if (status != Status::ok) return c_status(status);
-  if (needed > SIZE_MAX - minnow::kSessionHandleBytes) return MINNOW_MEMORY_TOO_SMALL;
-  *bytes = needed + minnow::kSessionHandleBytes;
-  return MINNOW_OK;
+  if (status == Status::ok) status = minnow::Session::memory_needed(model->model, config, bytes);
+  return c_status(status);
 }
 
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
-                                    void* memory, size_t memory_size, minnow_session** out) {
+                                    void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null) {
   if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
-  if (reinterpret_cast<std::uintptr_t>(memory) % MINNOW_ALIGN != 0) return MINNOW_MISALIGNED;
-  if (memory_size < minnow::kSessionHandleBytes) return MINNOW_MEMORY_TOO_SMALL;
   minnow::SessionConfig config;
-  minnow_session handle;
+  minnow::Session session;
   const minnow::Span<std::byte> block(static_cast<std::byte*>(memory), memory_size);
   Status status = minnow::read_session_config(config_or_null, &config);
-  if (status == Status::ok) {
-    status = minnow::Session::create(model->model, config, block.from(minnow::kSessionHandleBytes), &handle.session);
-  }
-  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
+  if (status == Status::ok) status = minnow::Session::create(model->model, config, block, &session, needed_or_null);
+  if (status == Status::ok) *out = reinterpret_cast<minnow_session*>(minnow::SessionAccess::self(session));
+  return c_status(status);
 }
 
 minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count) {
   if (session == nullptr || (tokens == nullptr && count != 0)) return MINNOW_BAD_ARGUMENT;
-  return c_status(session->session.feed({tokens, count}));
+  return c_status(minnow::unwrap(session).feed({tokens, count}));
 }
 
 minnow_status minnow_session_feed_all(minnow_session* session, const minnow_token* tokens, size_t count, float* logits,
@@ -249,35 +240,35 @@ minnow_status minnow_session_feed_all(minnow_session* session, const minnow_toke
   if (session == nullptr || (tokens == nullptr && count != 0) || (logits == nullptr && room != 0)) {
     return MINNOW_BAD_ARGUMENT;
   }
-  return c_status(session->session.feed({tokens, count}, {logits, room}));
+  return c_status(minnow::unwrap(session).feed({tokens, count}, {logits, room}));
 }
 
 minnow_status minnow_session_logits(const minnow_session* session, const float** logits, size_t* count) {
   if (session == nullptr || logits == nullptr || count == nullptr) return MINNOW_BAD_ARGUMENT;
-  const minnow::Span<const float> span = session->session.logits();
+  const minnow::Span<const float> span = minnow::unwrap(session).logits();
   *logits = span.data();
   *count = span.size();
   return MINNOW_OK;
 }
 
 uint32_t minnow_session_position(const minnow_session* session) {
-  return session == nullptr ? 0 : session->session.position();
+  return session == nullptr ? 0 : minnow::unwrap(session).position();
 }
 
 uint32_t minnow_session_context(const minnow_session* session) {
-  return session == nullptr ? 0 : session->session.context();
+  return session == nullptr ? 0 : minnow::unwrap(session).context();
 }
 
 minnow_isa minnow_session_isa(const minnow_session* session) {
-  return session == nullptr ? 0 : static_cast<minnow_isa>(session->session.isa());
+  return session == nullptr ? 0 : static_cast<minnow_isa>(minnow::unwrap(session).isa());
 }
 
 minnow_kv_type minnow_session_kv(const minnow_session* session) {
-  return session == nullptr ? 0 : static_cast<minnow_kv_type>(session->session.kv());
+  return session == nullptr ? 0 : static_cast<minnow_kv_type>(minnow::unwrap(session).kv());
 }
 
 void minnow_session_reset(minnow_session* session) {
-  if (session != nullptr) session->session.reset();
+  if (session != nullptr) minnow::unwrap(session).reset();
 }
 
 size_t minnow_tokenizer_bytes(void) { return sizeof(minnow_tokenizer); }
@@ -362,7 +353,7 @@ minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* t
   config.user = &given;
   minnow::GenerateResult result;
   const Status status =
-      minnow::generate(session->session, tokenizer_or_null != nullptr ? &tokenizer_or_null->tokenizer : nullptr,
+      minnow::generate(minnow::unwrap(session), tokenizer_or_null != nullptr ? &tokenizer_or_null->tokenizer : nullptr,
                        sampler->sampler, {prompt, prompt_size}, config, &result);
   const bool written = status == Status::ok || status == Status::cancelled || status == Status::context_full ||
                        status == Status::numeric;

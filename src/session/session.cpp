@@ -77,12 +77,16 @@ Status Session::memory_needed(const Model& model, const SessionConfig& config, s
   return session_bytes(ModelView(model).config(), shape, bytes);
 }
 
-Status Session::create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out) noexcept {
+Status Session::create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out,
+                       std::size_t* needed_or_null) noexcept {
   if (out == nullptr || memory.data() == nullptr) return Status::bad_argument;
   std::size_t needed = 0;
   MINNOW_TRY(memory_needed(model, config, &needed));
   if (reinterpret_cast<std::uintptr_t>(memory.data()) % kAlign != 0) return Status::misaligned;
-  if (memory.size() < needed) return Status::memory_too_small;
+  if (memory.size() < needed) {
+    if (needed_or_null != nullptr) *needed_or_null = needed;
+    return Status::memory_too_small;
+  }
 
   const ModelView view(model);
   SessionShape shape;
@@ -101,6 +105,7 @@ Status Session::create(const Model& model, const SessionConfig& config, Span<std
   s.ring.slots = shape.context;
   resolve_weights(view, s.layers, &s.weights);
   out->state_ = new (memory.data()) SessionState(s);
+  out->state_->self = *out;
   return Status::ok;
 }
 

@@ -38,6 +38,7 @@ struct Widths {
 inline constexpr std::uint32_t kLogitRows = 4;
 
 struct SessionState {
+  Session self;  // a handle to this state, for whoever keeps only a pointer: the C interface
   Model model;
   const Config* config = nullptr;  // in the model file
   const Kernels* kernels = nullptr;
@@ -81,6 +82,7 @@ struct SessionState {
 
 struct SessionAccess {
   static SessionState* state(Session& session) noexcept { return session.state_; }
+  static Session* self(Session& session) noexcept { return &session.state_->self; }
 };
 
 // Takes every buffer of a session from the arena, the state itself first, and fills *out with where they are (null when

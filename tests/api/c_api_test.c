@@ -66,9 +66,9 @@ int minnow_c_api_walk(const void* file, size_t file_size, void* memory, size_t m
   session_config.context = 12;
   EXPECT(minnow_session_memory_needed(model, &session_config, &bytes) == MINNOW_OK);
   EXPECT(bytes <= memory_size);
-  EXPECT(minnow_session_create(model, &session_config, memory, bytes - 1, &session) == MINNOW_MEMORY_TOO_SMALL);
-  EXPECT(minnow_session_create(model, &session_config, (char*)memory + 8, bytes, &session) == MINNOW_MISALIGNED);
-  EXPECT(minnow_session_create(model, &session_config, memory, bytes, &session) == MINNOW_OK);
+  EXPECT(minnow_session_create(model, &session_config, memory, bytes - 1, &session, NULL) == MINNOW_MEMORY_TOO_SMALL);
+  EXPECT(minnow_session_create(model, &session_config, (char*)memory + 8, bytes, &session, NULL) == MINNOW_MISALIGNED);
+  EXPECT(minnow_session_create(model, &session_config, memory, bytes, &session, NULL) == MINNOW_OK);
   EXPECT(minnow_session_context(session) == 12 && minnow_session_position(session) == 0);
   EXPECT(minnow_session_logits(session, &logits, &count) == MINNOW_OK && count == 0);
 

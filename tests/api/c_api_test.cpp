@@ -63,20 +63,26 @@ TEST_CASE("c_api: from file bytes to text in C, the same text as in C++") {
   CHECK(size > 0);
 }
 
-TEST_CASE("c_api: a session takes 64 bytes more than in C++, and no byte less") {
+TEST_CASE("c_api: a session takes what it takes in C++, and no byte less") {
   CModel c;
   const Model model = minnow_test::open_model(c.file);
   std::size_t cpp = 0;
   std::size_t needed = 0;
   REQUIRE(Session::memory_needed(model, {}, &cpp) == Status::ok);
   REQUIRE(minnow_session_memory_needed(c.model, nullptr, &needed) == MINNOW_OK);
-  CHECK(needed == cpp + 64);
+  CHECK(needed == cpp);
   AlignedBytes memory(needed);
   minnow_session* session = nullptr;
-  CHECK(minnow_session_create(c.model, nullptr, memory.data(), needed - 1, &session) == MINNOW_MEMORY_TOO_SMALL);
-  CHECK(minnow_session_create(c.model, nullptr, memory.data(), 10, &session) == MINNOW_MEMORY_TOO_SMALL);
+  for (const std::size_t size : {needed - 1, std::size_t{10}, std::size_t{0}}) {
+    std::size_t told = 0;
+    CHECK(minnow_session_create(c.model, nullptr, memory.data(), size, &session, &told) == MINNOW_MEMORY_TOO_SMALL);
+    CHECK(told == needed);
+    CHECK(minnow_session_create(c.model, nullptr, memory.data(), size, &session, nullptr) == MINNOW_MEMORY_TOO_SMALL);
+  }
   CHECK(session == nullptr);
-  CHECK(minnow_session_create(c.model, nullptr, memory.data(), needed, &session) == MINNOW_OK);
+  std::size_t told = 0;
+  CHECK(minnow_session_create(c.model, nullptr, memory.data(), needed, &session, &told) == MINNOW_OK);
+  CHECK(told == 0);
 }
 
 TEST_CASE("c_api: structs that have grown or are too small") {
@@ -128,7 +134,7 @@ TEST_CASE("c_api: null pointers are bad arguments") {
   CHECK(minnow_model_get_info(nullptr, nullptr) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_memory_needed(nullptr, nullptr, &n) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_memory_needed(c.model, nullptr, nullptr) == MINNOW_BAD_ARGUMENT);
-  CHECK(minnow_session_create(c.model, nullptr, nullptr, 1 << 20, &session) == MINNOW_BAD_ARGUMENT);
+  CHECK(minnow_session_create(c.model, nullptr, nullptr, 1 << 20, &session, nullptr) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_feed(nullptr, &token, 1) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_feed_all(nullptr, &token, 1, nullptr, 0) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_logits(nullptr, &logits, &n) == MINNOW_BAD_ARGUMENT);

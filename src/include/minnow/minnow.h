@@ -133,8 +133,9 @@ void minnow_session_config_init(minnow_session_config* config, size_t struct_siz
 /* The exact bytes that minnow_session_create needs. A null config: the defaults. */
 minnow_status minnow_session_memory_needed(const minnow_model* model, const minnow_session_config* config_or_null,
                                            size_t* bytes);
+/* On MINNOW_MEMORY_TOO_SMALL *needed_or_null is the figure of minnow_session_memory_needed. */
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
-                                    void* memory, size_t memory_size, minnow_session** out);
+                                    void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null);
 
 minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count);
 /* Also keeps the logits after every token: logits[count][vocab_size], `room` floats. */

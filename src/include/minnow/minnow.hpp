@@ -84,8 +84,10 @@ class Session {
   static Status memory_needed(const Model& model, const SessionConfig& config, std::size_t* bytes) noexcept;
 
   // Carves a session from the front of `memory`, which starts on kAlign, belongs to the session until the caller reuses
-  // it, and needs no destruction. Errors: as above, and misaligned, memory_too_small.
-  static Status create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out) noexcept;
+  // it, and needs no destruction. Errors: as above, and misaligned, memory_too_small: *needed_or_null is then the figure
+  // that memory_needed() gives.
+  static Status create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out,
+                       std::size_t* needed_or_null = nullptr) noexcept;
 
   // Appends tokens to the sequence; logits() then predicts what follows the last one. When the context is full,
   // WhenFull decides. Tokens are ids below vocab_size, or nothing is fed. No tokens: nothing happens.
