@@ -15,13 +15,39 @@ namespace {
 constexpr std::uint32_t kBins = 256;  // one byte of a key a pass
 constexpr std::uint32_t kTopShift = 24;
 
-bool is_finite(float x) noexcept { return x - x == 0.0f; }
-
-// Orders as floats do: a < b exactly if key_of(a) < key_of(b). Both zeros have one key. No finite float has key 0.
+// Keys order as floats do; both zeros have one.
 std::uint32_t key_of(float x) noexcept {
   const std::uint32_t bits = bit_cast<std::uint32_t>(x + 0.0f);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
 }
+
+// Keys of what is finite. Infinities and NaN lie outside.
+constexpr std::uint32_t kLowestKey = ~0xff7fffffu;                // of -FLT_MAX
+constexpr std::uint32_t kHighestKey = 0x7f7fffffu | 0x80000000u;  // of FLT_MAX
+
+bool is_finite(float x) noexcept { return x - x == 0.0f; }
+
+// Narrows a range of keys byte by byte to a single one: each pass looks at the keys inside and chooses a bin.
+struct Radix {
+  std::uint32_t low = kLowestKey;
+  std::uint32_t high = kHighestKey;
+  std::uint32_t shift = kTopShift;
+
+  bool holds(std::uint32_t key) const noexcept { return key >= low && key <= high; }
+  std::uint32_t bin_of(std::uint32_t key) const noexcept { return (key >> shift) & (kBins - 1); }
+
+  // False when the range has become the single key `low`.
+  bool narrow(std::uint32_t bin) noexcept {
+    const std::uint32_t above = shift == kTopShift ? 0 : low >> (shift + 8) << (shift + 8);
+    const std::uint32_t first = above | bin << shift;
+    const std::uint32_t last = first | ((std::uint32_t{1} << shift) - 1);
+    if (first > low) low = first;
+    if (last < high) high = last;
+    if (shift == 0) return false;
+    shift -= 8;
+    return true;
+  }
+};
 
 // The logits under one temperature. What is not finite has probability 0.
 struct Distribution {
@@ -30,46 +56,40 @@ struct Distribution {
   float temperature = 1;
 
   // Relative probability: 1 for the largest logit.
-  float weight(std::size_t i) const noexcept {
-    const float z = (logits[i] - largest) / temperature;  // <= 0; -inf where it overflows
-    return z > -100.0f ? exp_f32(z) : 0.0f;
+  double weight(std::size_t i) const noexcept {
+    return exp_f64((static_cast<double>(logits[i]) - static_cast<double>(largest)) / static_cast<double>(temperature));
   }
+  // threshold: a key of something finite
   bool kept(std::size_t i, std::uint32_t threshold) const noexcept {
-    return is_finite(logits[i]) && key_of(logits[i]) >= threshold;
+    const std::uint32_t key = key_of(logits[i]);
+    return key >= threshold && key <= kHighestKey;
   }
 };
 
-// Whether `key` begins with the bytes of `prefix` that earlier passes fixed, those above `shift`'s byte.
-bool has_prefix(std::uint32_t key, std::uint32_t prefix, std::uint32_t shift) noexcept {
-  return shift == kTopShift || (key ^ prefix) >> (shift + 8) == 0;
-}
-
-// The key of the k-th largest finite logit; 0, below every key, if there are no more than k.
+// The key of the k-th largest finite logit; the lowest key if there are no more than k.
 std::uint32_t top_k_threshold(Span<const float> logits, std::uint32_t k) noexcept {
-  std::uint32_t prefix = 0;
+  Radix radix;
   std::uint64_t wanted = k;
-  for (std::uint32_t shift = kTopShift;; shift -= 8) {
+  std::uint32_t bin = 0;
+  do {
     std::uint32_t count[kBins] = {};
     for (const float x : logits) {
       const std::uint32_t key = key_of(x);
-      if (is_finite(x) && has_prefix(key, prefix, shift)) ++count[(key >> shift) & (kBins - 1)];
+      if (radix.holds(key)) ++count[radix.bin_of(key)];
     }
-    std::uint32_t bin = kBins - 1;
-    while (count[bin] < wanted) {
+    for (bin = kBins - 1; count[bin] < wanted; --bin) {
       wanted -= count[bin];
-      if (bin == 0) return 0;  // only in the first pass: later ones know that the k-th is here
-      --bin;
+      if (bin == 0) return kLowestKey;  // only in the first pass: later ones know that the k-th is inside
     }
-    prefix |= bin << shift;
-    if (shift == 0) return prefix;
-  }
+  } while (radix.narrow(bin));
+  return radix.low;
 }
 
 // Drops what is less probable than min_p times the most probable: the key of the smallest logit that stays.
 std::uint32_t min_p_threshold(const Distribution& d, float min_p, std::uint32_t threshold) noexcept {
   std::uint32_t lowest = key_of(d.largest);
   for (std::size_t i = 0; i < d.logits.size(); ++i) {
-    if (!d.kept(i, threshold) || d.weight(i) < min_p) continue;
+    if (!d.kept(i, threshold) || d.weight(i) < static_cast<double>(min_p)) continue;
     const std::uint32_t key = key_of(d.logits[i]);
     if (key < lowest) lowest = key;
   }
@@ -78,51 +98,60 @@ std::uint32_t min_p_threshold(const Distribution& d, float min_p, std::uint32_t 
 
 // The largest key such that the logits from there up have at least `mass`, of those kept by `threshold`.
 std::uint32_t top_p_threshold(const Distribution& d, double mass, std::uint32_t threshold) noexcept {
-  std::uint32_t prefix = 0;
-  double above = 0;  // mass of the keys above those that begin with prefix
-  for (std::uint32_t shift = kTopShift;; shift -= 8) {
+  Radix radix;
+  radix.low = threshold;
+  double above = 0;  // weight of the keys above the range
+  std::uint32_t chosen = 0;
+  do {
     double weight[kBins] = {};
     for (std::size_t i = 0; i < d.logits.size(); ++i) {
       const std::uint32_t key = key_of(d.logits[i]);
-      if (d.kept(i, threshold) && has_prefix(key, prefix, shift)) {
-        weight[(key >> shift) & (kBins - 1)] += static_cast<double>(d.weight(i));
-      }
+      if (radix.holds(key)) weight[radix.bin_of(key)] += d.weight(i);
     }
     // Where rounding keeps the sum just below `mass`, the lowest bin that weighs anything is the one.
-    std::uint32_t chosen = kBins;
-    double above_chosen = above;
-    for (std::uint32_t bin = kBins; bin-- > 0;) {
+    double sum = above;
+    for (std::uint32_t bin = kBins; bin-- > 0 && sum < mass;) {
       if (weight[bin] == 0) continue;
       chosen = bin;
-      above_chosen = above;
-      above += weight[bin];
-      if (above >= mass) break;
+      above = sum;
+      sum += weight[bin];
     }
-    above = above_chosen;
-    prefix |= chosen << shift;
-    if (shift == 0) return prefix;
-  }
+  } while (radix.narrow(chosen));
+  return radix.low;
 }
 
 double total_weight(const Distribution& d, std::uint32_t threshold) noexcept {
   double total = 0;
   for (std::size_t i = 0; i < d.logits.size(); ++i) {
-    if (d.kept(i, threshold)) total += static_cast<double>(d.weight(i));
+    if (d.kept(i, threshold)) total += d.weight(i);
   }
   return total;
 }
 
-// The token where the running sum of weights, in id order, passes u times their total.
+// The token where the running sum of weights, in id order, passes u times their total. The sum is noted before every
+// stretch of ids, so that only one stretch is run through twice.
 std::size_t draw(const Distribution& d, std::uint32_t threshold, double u) noexcept {
-  const double target = u * total_weight(d, threshold);
+  constexpr std::size_t kStretches = 64;
+  const std::size_t n = d.logits.size();
+  const std::size_t length = n / kStretches + 1;
+  double sum_before[kStretches] = {};
   double sum = 0;
+  std::size_t stretch = 0;
+  for (std::size_t begin = 0; begin < n; begin += length, ++stretch) {
+    sum_before[stretch] = sum;
+    for (std::size_t i = begin; i < n && i < begin + length; ++i) {
+      if (d.kept(i, threshold)) sum += d.weight(i);
+    }
+  }
+  const double target = u * sum;  // below sum, since u < 1
+  do --stretch;
+  while (sum_before[stretch] > target);
+  sum = sum_before[stretch];
   std::size_t last = 0;
-  for (std::size_t i = 0; i < d.logits.size(); ++i) {
-    const float weight = d.kept(i, threshold) ? d.weight(i) : 0.0f;
-    if (weight == 0.0f) continue;
-    last = i;
-    sum += static_cast<double>(weight);
-    if (sum > target) break;
+  for (std::size_t i = stretch * length; i < n && sum <= target; ++i) {
+    const double weight = d.kept(i, threshold) ? d.weight(i) : 0.0;
+    if (weight > 0) last = i;
+    sum += weight;
   }
   return last;
 }
@@ -152,7 +181,7 @@ Status Sampler::pick(Span<const float> logits, Token* out) noexcept {
   std::size_t token = best;
   if (config_.temperature >= FLT_MIN) {  // a denormal temperature is as good as 0, and some hosts flush it
     const Distribution d = {logits, logits[best], config_.temperature};
-    std::uint32_t threshold = config_.top_k == 0 ? 0 : top_k_threshold(logits, config_.top_k);
+    std::uint32_t threshold = config_.top_k == 0 ? kLowestKey : top_k_threshold(logits, config_.top_k);
     if (config_.min_p > 0) threshold = min_p_threshold(d, config_.min_p, threshold);
     if (config_.top_p < 1) {
       const double mass = static_cast<double>(config_.top_p) * total_weight(d, threshold);

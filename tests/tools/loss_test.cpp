@@ -23,16 +23,12 @@ TEST_CASE("loss: minus the log of the softmax") {
     double sum = 0;
     for (const float x : logits) sum += std::exp(static_cast<double>(x) - largest);
     const double expected = std::log(sum) + largest - static_cast<double>(logits[static_cast<std::size_t>(target)]);
-    CHECK(token_loss({logits.data(), logits.size()}, target) == doctest::Approx(expected).epsilon(1e-6));
+    CHECK(token_loss({logits.data(), logits.size()}, target) == doctest::Approx(expected).epsilon(1e-13));
   }
   const std::vector<float> equal(65, -7.25f);
   CHECK(token_loss({equal.data(), 65}, 3) == doctest::Approx(std::log(65.0)).epsilon(1e-14));
   const std::vector<float> sure = {3e38f, -3e38f};
   CHECK(token_loss({sure.data(), 2}, 0) == 0);
-}
-
-TEST_CASE("loss: exp in double") {
-  for (double x = 0; x < 80; x += 0.37) CHECK(exp_f64(x) == doctest::Approx(std::exp(x)).epsilon(1e-13));
 }
 
 }  // namespace minnow
