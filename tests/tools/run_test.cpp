@@ -202,10 +202,8 @@ TEST_CASE("run: threads, batch and instruction set change no byte") {
   }
 }
 
-// Sanitizers reserve more address space than the limit leaves.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 TEST_CASE("run: where the system grants fewer threads, fewer do the work") {
-  if (!program_runs()) return;
+  if (!program_runs() || minnow_test::kSanitized) return;
   const ModelFile model;
   const std::vector<std::string> arguments = {"run", model.path, "-n",        "50", "--seed",
                                               "8",   "--stats",  "--threads", "64"};
@@ -217,7 +215,20 @@ TEST_CASE("run: where the system grants fewer threads, fewer do the work") {
   CHECK(few.out == all.out);
   CHECK(few.err.find("threads: 64\n") == std::string::npos);
 }
-#endif
+
+TEST_CASE("run: resident memory is at most the file, the session and 6 MiB") {
+  if (!program_runs() || minnow_test::kSanitized) return;
+  const ModelFile model;
+  const Outcome o = run_program({"run", model.path, "-n", "200", "--stats"});
+  const auto figure = [&](const char* name) {
+    const std::size_t at = o.err.find(name);
+    REQUIRE(at != std::string::npos);
+    return std::strtoull(o.err.c_str() + at + std::strlen(name), nullptr, 10);
+  };
+  const auto peak = figure("memory: peak ");
+  CHECK(peak > 500000);
+  CHECK(peak <= figure("bytes, model ") + figure("session ") + (6u << 20));
+}
 
 TEST_CASE("run: --stats") {
   if (!program_runs()) return;

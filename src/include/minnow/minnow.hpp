@@ -84,8 +84,8 @@ class Session {
   static Status memory_needed(const Model& model, const SessionConfig& config, std::size_t* bytes) noexcept;
 
   // Carves a session from the front of `memory`, which starts on kAlign, belongs to the session until the caller reuses
-  // it, and needs no destruction. Errors: as above, and misaligned, memory_too_small: *needed_or_null is then the figure
-  // that memory_needed() gives.
+  // it, and needs no destruction. Errors: as above, and misaligned, memory_too_small: *needed_or_null is then the
+  // figure that memory_needed() gives.
   static Status create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out,
                        std::size_t* needed_or_null = nullptr) noexcept;
 
@@ -182,9 +182,11 @@ struct GenerateResult {
   bool stopped = false;      // the stop text appeared
 };
 
-// Feeds the prompt, then picks and feeds until max_tokens, the stop text, a full context (context_full) or a sink that
-// returns false (cancelled). `tokenizer_or_null` is needed for on_text and stop. The prompt may be empty if the session
-// already has logits. *result_or_null is also written on cancelled, context_full and numeric.
+// Feeds the prompt, then picks, shows and feeds until max_tokens, the stop text, a full context (context_full) or a
+// sink that returns false (cancelled). After ok the session holds the prompt and all that was generated, so a second
+// call with no prompt goes on; after cancelled or context_full the last token was not fed. `tokenizer_or_null` is
+// needed for on_text and stop. The prompt may be empty if the session already has logits. *result_or_null is also
+// written on cancelled, context_full and numeric.
 Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& sampler, Span<const Token> prompt,
                 const GenerateConfig& config, GenerateResult* result_or_null = nullptr) noexcept;
 
