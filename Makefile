@@ -87,7 +87,7 @@ $(BUILD)/flags: force
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@
 
 run: $(BUILD)/minnow
-	$(BUILD)/minnow run models/shakespeare-char.minnow
+	@$(BUILD)/minnow run models/shakespeare-char.minnow && echo
 
 test: $(BUILD)/tests/run $(BUILD)/minnow
 	@sh tests/run.sh $(RUNNER) $(BUILD)/tests/run $(TESTS)
