@@ -13,6 +13,7 @@ namespace minnow {
 namespace {
 
 constexpr std::size_t kShownPlaces = 3;
+constexpr std::size_t kShownUnknowns = 100;  // of a prompt that was meant for another model, or is no text
 constexpr std::uint32_t kShownPieces = 512;
 
 // Where a character stands that the vocabulary lacks, counted in characters from 1.
@@ -49,7 +50,12 @@ std::string alphabet(const Tokenizer& tokenizer) {
 
 int report_unknown(const std::string& command, const Tokenizer& tokenizer, const Unknowns& unknowns) {
   std::string list;
+  std::size_t shown = 0;
   for (const auto& [character, unknown] : unknowns) {
+    if (shown++ == kShownUnknowns) {
+      list += "; and " + std::to_string(unknowns.size() - kShownUnknowns) + " other characters";
+      break;
+    }
     list += (list.empty() ? "'" : "; '") + printable(character) + "' (" + code_point(character) + ") at character ";
     for (std::size_t i = 0; i < unknown.places.size(); ++i) {
       list += (i == 0 ? "" : ", ") + std::to_string(unknown.places[i]);

@@ -101,6 +101,7 @@ bool on_token(void* user, Token token) {
 
 struct Totals {
   std::uint64_t prompt_tokens = 0;
+  std::uint64_t prefilled = 0;  // of these; the beginning of a prompt that is longer than the context never runs
   std::uint64_t tokens = 0;
   double prefill_seconds = 0;
   double decode_seconds = 0;
@@ -208,6 +209,7 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt
   session->session.reset();
   Status status = session->session.feed({prompt.tokens.data(), prompt.tokens.size()});
   const double fed = now();
+  totals->prefilled += session->session.position();
   GenerateResult result;
   if (status == Status::ok && !interrupted()) {
     GenerateConfig config;
@@ -234,7 +236,7 @@ void print_stats(const RunOptions& run, const LoadedModel& model, const LoadedSe
                  const Totals& totals) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
   std::fprintf(stderr, "prompt: %llu tokens, prefill %.0f tokens/s\n", number(totals.prompt_tokens),
-               per_second(totals.prompt_tokens, totals.prefill_seconds));
+               per_second(totals.prefilled, totals.prefill_seconds));
   std::fprintf(stderr, "text: %llu tokens, decode %.0f tokens/s\n", number(totals.tokens),
                per_second(totals.tokens, totals.decode_seconds));
   std::fprintf(stderr, "first text: %.1f ms after the start of the process\n", output.first_text() * 1e3);

@@ -118,6 +118,14 @@ TEST_CASE("run: unknown characters are named with their places") {
   CHECK(o.err.find("'Z' (U+005A) at character 7") != std::string::npos);
   CHECK(o.err.find("its alphabet: \\n abc\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80'\n") != std::string::npos);
 
+  std::string many;
+  for (int i = 0; i < 150; ++i)
+    many += std::string("\xe4\xb8") + static_cast<char>(0x80 + i % 64) + (i < 64 ? "" : "x");
+  for (int i = 0; i < 64; ++i) many += std::string("\xe4\xb9") + static_cast<char>(0x80 + i);
+  o = run_program({"run", model.path, "-p", many});
+  CHECK(o.status == 2);
+  CHECK(o.err.find("; and 29 other characters\n") != std::string::npos);  // 64 and 64 and x, 100 are shown
+
   o = run_program({"run", model.path, "-p", prompt, "--unknown", "skip", "-n", "10", "--seed", "3"});
   CHECK(o.status == 0);
   CHECK(o.out == "ab\xc3\xa9" + library_text(model, "ab\xc3\xa9", 3, 10));
