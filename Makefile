@@ -5,6 +5,7 @@
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
 # WERROR=1          warnings are errors             RUNNER=..    what starts the tests, e.g. an emulator
 # Cross build:      make CXX=aarch64-linux-gnu-g++ BUILD=build-aarch64 LDFLAGS=-static
+#                   its tests: without LDFLAGS, and RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu'
 # Works with GNU make 3.81 and later. CMakeLists.txt has the same rules and flags.
 
 BUILD ?= build
@@ -81,7 +82,7 @@ $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags
 	$(COMPILE) -x c -std=c99 $(FLAGS) $(folder_flags) $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
 
 # Changes only when compiler or flags do, and then everything is compiled again.
-USED = $(CXX) $(FLAGS) $(CPPFLAGS) $(CXXFLAGS)
+USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@
