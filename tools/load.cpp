@@ -67,7 +67,7 @@ void add_session_options(Options* options, SessionOptions* out) {
                   {{"f16", static_cast<std::uint32_t>(KvType::f16)},
                    {"f32", static_cast<std::uint32_t>(KvType::f32)},
                    {"q8", static_cast<std::uint32_t>(KvType::q8)}},
-                  &out->kv, "store keys and values as f16, f32 or q8 (f32 for f32 models, else f16)");
+                  &out->kv, "store keys and values as f16 or f32 (f32 for f32 models, else f16)");
   options->number("threads", "N", 1, 256, &out->threads, "threads (1; for models over 32 MB the cores, up to 8)");
   options->number("batch", "N", 1, 1024, &out->batch, "prompt tokens computed together (16)");
   std::vector<Choice> policies;
@@ -75,7 +75,7 @@ void add_session_options(Options* options, SessionOptions* out) {
     policies.push_back({to_string(when), static_cast<std::uint32_t>(when)});
   }
   options->choice("when-full", "WHAT", policies, &out->when_full,
-                  "at the end of the context: half, slide, ring or stop (half)");
+                  "when the context is full: half, slide or stop; ring needs relative positions (half)");
   std::vector<Choice> isas;
   for (const Isa isa : {Isa::best, Isa::reference, Isa::avx2, Isa::vnni, Isa::neon, Isa::dotprod, Isa::armv7}) {
     isas.push_back({to_string(isa), static_cast<std::uint32_t>(isa)});
