@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "kernels/kernels.hpp"
+#include "tools/file_kind.hpp"
 
 namespace minnow {
 namespace {
@@ -21,27 +22,13 @@ std::uint32_t threads_for(const SessionOptions& options, const ModelInfo& info) 
   return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxDefaultThreads);
 }
 
-bool starts_with(Span<const std::byte> bytes, const char* text) {
-  const std::size_t size = std::strlen(text);
-  return bytes.size() >= size && std::memcmp(bytes.data(), text, size) == 0;
-}
-
-// What a file that is no model seems to be.
-std::string guess(const LoadedModel& model) {
+// What a file that is no model seems to be, and what to do.
+std::string not_a_model(const LoadedModel& model) {
   const Span<const std::byte> bytes = model.map.bytes();
-  if (bytes.empty()) return "the file is empty";
-  if (starts_with(bytes, "PK")) {
-    return "it looks like a zip archive, as PyTorch checkpoints are; make a model of it with minnow convert " +
-           printable(model.path);
-  }
-  if (starts_with(bytes, "GGUF")) return "it is a GGUF file, which minnow does not read";
-  if (starts_with(bytes, "\x80")) {
-    return "it looks like a pickle; minnow convert reads checkpoints that torch.save wrote since PyTorch 1.6";
-  }
-  if (bytes.size() > 8 && static_cast<char>(bytes[8]) == '{') {
-    return "it looks like a safetensors file, which minnow does not read";
-  }
-  return "expected a .minnow file; minnow convert makes one from a PyTorch checkpoint";
+  const std::size_t looked_at = std::min(bytes.size(), kFileKindBytes);
+  const FileKind kind = file_kind({reinterpret_cast<const char*>(bytes.data()), looked_at}, bytes.size());
+  const char* const advice = kind == FileKind::empty ? "copy it again" : "minnow convert makes one from a checkpoint";
+  return std::string("not a model: ") + describe(kind) + "; expected a .minnow file; " + advice;
 }
 
 std::string io_message(int error) {
@@ -93,7 +80,7 @@ int open_model(const std::string& command, const std::string& path, LoadedModel*
   }
   Fault fault;
   const Status status = Model::open(out->map.bytes(), &out->model, &fault);
-  if (status == Status::not_a_model) return complain(command, name + ": not a model: " + guess(*out));
+  if (status == Status::not_a_model) return complain(command, name + ": " + not_a_model(*out));
   if (status != Status::ok) {
     return complain(command, name + ": " + to_string(status) + ": " + fault.what + " (at byte " +
                                  std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");

@@ -19,19 +19,6 @@ bool is_reversed_magic(const std::byte* at) noexcept {
   return true;
 }
 
-bool starts_with(Span<const std::byte> file, const char* prefix, std::size_t length) noexcept {
-  return file.size() >= length && std::memcmp(file.data(), prefix, length) == 0;
-}
-
-const char* guess(Span<const std::byte> file) noexcept {
-  if (file.empty()) return "the file is empty";
-  if (starts_with(file, "GGUF", 4)) return "this is a GGUF file; minnow reads what `minnow convert` writes";
-  if (starts_with(file, "PK\x03\x04", 4))
-    return "this is a zip archive; a checkpoint becomes a model by `minnow convert`";
-  if (file.size() > 9 && file[8] == std::byte{'{'}) return "this looks like a safetensors file, not a minnow model";
-  return "no minnow model: the first 8 bytes are not its magic";
-}
-
 bool all_zero(Span<const std::byte> file, std::uint64_t begin, std::uint64_t end) noexcept {
   for (std::uint64_t i = begin; i < end; ++i) {
     if (file[static_cast<std::size_t>(i)] != std::byte{0}) return false;
@@ -125,7 +112,7 @@ Status check_header(Span<const std::byte> file, Fault* fault) noexcept {
     if (file.size() >= sizeof kMagic && is_reversed_magic(file.data())) {
       return fail(Status::unsupported, fault, "a model file of the other byte order", 0, 0);
     }
-    return fail(Status::not_a_model, fault, guess(file), 0, file.size());
+    return fail(Status::not_a_model, fault, "the first 8 bytes are not those of a minnow model", 0, file.size());
   }
   if (file.size() < sizeof(FileHeader)) {
     return fail(Status::corrupt, fault, "the file ends inside its header", file.size(), file.size());

@@ -10,12 +10,12 @@ extern "C" int minnow_c_api_walk(const void* file, size_t file_size, void* memor
 namespace minnow {
 namespace {
 
-using minnow_test::AlignedBytes;
+using minnow::test::AlignedBytes;
 
 AlignedBytes text_model() {
-  minnow_test::HandShape shape;
+  minnow::test::HandShape shape;
   shape.pieces = {"\n", "a", "b", "c", "", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
-  return minnow_test::hand_built(shape);
+  return minnow::test::hand_built(shape);
 }
 
 // A model handle in C terms.
@@ -39,10 +39,10 @@ TEST_CASE("c_api: from file bytes to text in C, the same text as in C++") {
   const int wrong_line = minnow_c_api_walk(file.data(), file.size(), memory.data(), memory.size(), text, &size);
   REQUIRE(wrong_line == 0);
 
-  const Model model = minnow_test::open_model(file);
+  const Model model = minnow::test::open_model(file);
   SessionConfig session_config;
   session_config.context = 12;
-  minnow_test::Rig rig(model, session_config);
+  minnow::test::Rig rig(model, session_config);
   Tokenizer tokenizer;
   REQUIRE(Tokenizer::open(model, &tokenizer) == Status::ok);
   SamplerConfig sampling;
@@ -65,7 +65,7 @@ TEST_CASE("c_api: from file bytes to text in C, the same text as in C++") {
 
 TEST_CASE("c_api: a session takes what it takes in C++, and no byte less") {
   CModel c;
-  const Model model = minnow_test::open_model(c.file);
+  const Model model = minnow::test::open_model(c.file);
   std::size_t cpp = 0;
   std::size_t needed = 0;
   REQUIRE(Session::memory_needed(model, {}, &cpp) == Status::ok);

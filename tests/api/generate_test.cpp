@@ -6,11 +6,11 @@
 namespace minnow {
 namespace {
 
-using minnow_test::AlignedBytes;
-using minnow_test::hand_built;
-using minnow_test::HandShape;
-using minnow_test::open_model;
-using minnow_test::Rig;
+using minnow::test::AlignedBytes;
+using minnow::test::hand_built;
+using minnow::test::HandShape;
+using minnow::test::open_model;
+using minnow::test::Rig;
 
 // Eleven ids in the logits, nine with text, one of them without any.
 HandShape text_shape() {
@@ -97,7 +97,7 @@ TEST_CASE("generate: the loop, past the end of the context") {
   CHECK(world.result.tokens == 60);
   CHECK(!world.result.stopped);
   for (const Token token : world.written.tokens) CHECK(token < 9);  // only ids that have text
-  CHECK(minnow_test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
+  CHECK(minnow::test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
 }
 
 TEST_CASE("generate: two calls give what one call gives") {
@@ -131,7 +131,7 @@ TEST_CASE("generate: the stop text ends it, across tokens, and is not shown") {
     CHECK(decode(world, world.written.tokens).find(stop) == found);
     World hand;  // the tokens of the stop text were fed too
     CHECK(by_hand(hand, {0}, world.result.tokens) == world.written.tokens);
-    CHECK(minnow_test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
+    CHECK(minnow::test::same_bits(world.rig.session.logits(), hand.rig.session.logits()));
     across += world.tokenizer.piece(world.written.tokens.back()).size() < stop.size();
   }
   CHECK(across > 10);

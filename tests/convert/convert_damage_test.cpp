@@ -69,7 +69,7 @@ std::string unchecked_checkpoint(std::size_t* pickle_at, std::size_t* pickle_byt
 }
 
 // Converts `bytes`: an error in one line and no file, or a valid model.
-bool survives(const TempFolder& folder, const std::string& bytes) {
+bool survives(const TemporaryFolder& folder, const std::string& bytes) {
   write_file(folder / "c.pt", bytes);
   const Outcome outcome = convert({folder / "c.pt", "--no-text", "-o", folder / "out"});
   const bool there = std::filesystem::exists(folder / "out");
@@ -103,7 +103,7 @@ void write_big_checkpoint(const std::string& path, std::uint64_t optimizer_bytes
 }
 
 // Waits until the child has opened its output; false if it ended before.
-bool wait_until_writing(const TempFolder& folder, int process) {
+bool wait_until_writing(const TemporaryFolder& folder, int process) {
   for (;;) {
     for (const std::string& name : folder.names()) {
       if (name.rfind(".minnow-", 0) == 0) return true;
@@ -118,7 +118,7 @@ bool wait_until_writing(const TempFolder& folder, int process) {
 }  // namespace
 
 TEST_CASE("damage: a checkpoint cut at every byte") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string whole = read_file(fixture("variants/bfloat16.pt"));
   write_file(folder / "c.pt", whole);
   for (std::size_t size = whole.size(); size-- > 0;) {
@@ -131,7 +131,7 @@ TEST_CASE("damage: a checkpoint cut at every byte") {
 }
 
 TEST_CASE("damage: every byte of the pickle changed") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::size_t at = 0;
   std::size_t bytes = 0;
   const std::string whole = unchecked_checkpoint(&at, &bytes);
@@ -146,7 +146,7 @@ TEST_CASE("damage: every byte of the pickle changed") {
 }
 
 TEST_CASE("damage: every byte of the central directory and the end records changed") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::size_t at = 0;
   std::size_t bytes = 0;
   const std::string whole = unchecked_checkpoint(&at, &bytes);
@@ -160,7 +160,7 @@ TEST_CASE("damage: every byte of the central directory and the end records chang
 }
 
 TEST_CASE("pressure: no room for the model leaves nothing") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const rlim_t limit : {rlim_t{0}, rlim_t{100}, rlim_t{3000}, rlim_t{12000}}) {
     const int status = in_child([&] {
       const rlimit size = {limit, limit};
@@ -173,7 +173,7 @@ TEST_CASE("pressure: no room for the model leaves nothing") {
 }
 
 TEST_CASE("pressure: SIGINT and SIGTERM leave nothing behind and the old model in place") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::uint64_t model_bytes = 0;
   write_big_checkpoint(folder / "c.pt", std::uint64_t{4} << 30, &model_bytes);
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -205,7 +205,7 @@ std::size_t from_proc(const char* key) {
 }  // namespace
 
 TEST_CASE("pressure: memory does not grow with the optimizer's state") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::uint64_t model_bytes = 0;
   write_big_checkpoint(folder / "c.pt", std::uint64_t{128} << 20, &model_bytes);
   for (const char* type : {"q8", "f32"}) {
@@ -222,7 +222,7 @@ TEST_CASE("pressure: memory does not grow with the optimizer's state") {
 }
 
 TEST_CASE("pressure: every single allocation fails once") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::vector<std::string> arguments = {fixture("variants/plain.pt"), "-o", folder / "m"};
   int status = 1;
   std::size_t failing = 0;
@@ -244,7 +244,7 @@ TEST_CASE("pressure: every single allocation fails once") {
 #endif
 
 TEST_CASE("damage: a checkpoint that is written to while it is read") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::uint64_t model_bytes = 0;
   write_big_checkpoint(folder / "c.pt", std::uint64_t{256} << 20, &model_bytes);
   const int process = fork_child();

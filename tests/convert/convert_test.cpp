@@ -49,7 +49,7 @@ std::string provenance_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("convert: the same weights in every wrapping give the same model") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const char* type : {"f32", "f16", "q8"}) {
     std::string expected;
     for (const char* name : {"plain", "protocol4", "bfloat16", "float16", "float64", "module", "orig_mod_module",
@@ -65,7 +65,7 @@ TEST_CASE("convert: the same weights in every wrapping give the same model") {
 }
 
 TEST_CASE("convert: a bare state dict needs --n-head and is then the same model") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   Outcome outcome = convert({fixture("variants/bare.pt"), "-o", folder / "m", "--type", "f32"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.message, "give it with --n-head"));
@@ -76,7 +76,7 @@ TEST_CASE("convert: a bare state dict needs --n-head and is then the same model"
 }
 
 TEST_CASE("convert: biases are there or not, as the tensors are") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const Outcome outcome = convert({fixture("variants/no_bias.pt"), "-o", folder / "m", "-v"});
   CHECK(outcome.status == 0);
   CHECK_FALSE(contains(outcome.message, "bias"));
@@ -84,7 +84,7 @@ TEST_CASE("convert: biases are there or not, as the tensors are") {
 }
 
 TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have text") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const Outcome outcome = convert({fixture("variants/padded.pt"), "-o", folder / "m"});
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.message, "7 symbols in 10 rows"));
@@ -96,7 +96,7 @@ TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have 
 }
 
 TEST_CASE("convert: a separate output is refused by name") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const Outcome outcome = convert({fixture("variants/separate_head.pt"), "-o", folder / "m"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.message, "a separate output is not supported yet"));
@@ -104,7 +104,7 @@ TEST_CASE("convert: a separate output is refused by name") {
 }
 
 TEST_CASE("convert: every weight of the random checkpoint lands where its role says") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   REQUIRE(convert({fixture("random-2x48/ckpt.pt"), "-o", folder / "m", "--type", "f32"}).status == 0);
   const std::string model = read_file(folder / "m");
   FileHeader header;
@@ -123,7 +123,7 @@ TEST_CASE("convert: every weight of the random checkpoint lands where its role s
 }
 
 TEST_CASE("convert: the same input and options give the same bytes; provenance says where from") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const char* name : {"a", "b"}) {
     CHECK(convert({fixture("random-2x48/ckpt.pt"), "-o", folder / name}).status == 0);
   }
@@ -135,7 +135,7 @@ TEST_CASE("convert: the same input and options give the same bytes; provenance s
 }
 
 TEST_CASE("convert: a file name cannot break the provenance") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string name = "a\nb=\xff\u00e9\xc2\x9b\xe0\x80\x80\U0001f600\xf0\x9f";
   std::filesystem::copy_file(fixture("variants/plain.pt"), folder / (name + ".pt"));
   std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
@@ -144,7 +144,7 @@ TEST_CASE("convert: a file name cannot break the provenance") {
 }
 
 TEST_CASE("convert: the default name is the checkpoint's with another ending") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
   for (const char* name : {"x.pt", "y", ".z"}) {
     std::filesystem::copy_file(fixture("variants/plain.pt"), folder / name);
@@ -156,7 +156,7 @@ TEST_CASE("convert: the default name is the checkpoint's with another ending") {
 }
 
 TEST_CASE("convert: symbols are given, found, left out, or asked for") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
   Outcome outcome = convert({folder / "c.pt"});
   CHECK(outcome.status == 1);
@@ -178,7 +178,7 @@ TEST_CASE("convert: symbols are given, found, left out, or asked for") {
 }
 
 TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
   make_model(1, 2, 2, 50304, &tensors, &zip);
@@ -191,7 +191,7 @@ TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
 }
 
 TEST_CASE("convert: GELU's form is an option") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto activation = [&](const char* gelu) {
     CHECK(convert({fixture("variants/plain.pt"), "-o", folder / "m", "--gelu", gelu}).status == 0);
     FileHeader header;
@@ -203,7 +203,7 @@ TEST_CASE("convert: GELU's form is an option") {
 }
 
 TEST_CASE("convert: misuse is status 2 and touches nothing") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string checkpoint = fixture("variants/plain.pt");
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {checkpoint, "--type", "q8", "--type"},
@@ -225,7 +225,7 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
 }
 
 TEST_CASE("convert: the model must not replace the checkpoint, by whatever name") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
   std::filesystem::create_symlink("c.pt", folder / "link");
   std::filesystem::create_hard_link(folder / "c.pt", folder / "hard");
@@ -240,7 +240,7 @@ TEST_CASE("convert: the model must not replace the checkpoint, by whatever name"
 }
 
 TEST_CASE("convert: NaN and infinite weights are refused by name and place, or kept") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
   make_model(1, 8, 6, 7, &tensors, &zip);
@@ -258,7 +258,7 @@ TEST_CASE("convert: NaN and infinite weights are refused by name and place, or k
 }
 
 TEST_CASE("convert: weights that the type cannot hold are refused by name") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
   make_model(1, 8, 6, 7, &tensors, &zip);
@@ -276,7 +276,7 @@ TEST_CASE("convert: weights that the type cannot hold are refused by name") {
 }
 
 TEST_CASE("convert: a damaged storage is found, unless checksums are to be ignored") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::string bytes = read_file(fixture("variants/plain.pt"));
   bytes[bytes.find("plain/data/0FB") + 70] ^= 4;
   write_file(folder / "c.pt", bytes);
@@ -287,12 +287,12 @@ TEST_CASE("convert: a damaged storage is found, unless checksums are to be ignor
 }
 
 TEST_CASE("convert: other kinds of files are named for what they are") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   REQUIRE(convert({fixture("variants/plain.pt"), "-o", folder / "model"}).status == 0);
   const std::pair<std::string, const char*> strangers[] = {
       {"", "the file is empty"},
       {read_file(fixture("variants/plain.pt")).substr(0, 3000), "cut short"},
-      {read_file(folder / "model"), "a minnow model already"},
+      {read_file(folder / "model"), "a minnow model"},
       {"GGUF" + std::string(100, '\0'), "a GGUF file"},
       {number(2, 8) + "{}", "a safetensors file"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a pointer file of Git LFS"},

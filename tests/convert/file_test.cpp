@@ -37,7 +37,7 @@ void write_through(const std::string& target, std::string_view bytes) {
 }  // namespace
 
 TEST_CASE("output: under its name only when it is whole") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "model", "old");
   {
     OutputFile out(folder / "model");
@@ -56,7 +56,7 @@ TEST_CASE("output: under its name only when it is whole") {
 }
 
 TEST_CASE("output: keeps the permissions of the file that it replaces") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "model", "old");
   chmod((folder / "model").c_str(), 0640);
   write_through(folder / "model", "new");
@@ -66,7 +66,7 @@ TEST_CASE("output: keeps the permissions of the file that it replaces") {
 }
 
 TEST_CASE("output: symbolic links are followed, also into nothing, not around in circles") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::create_symlink("sub/real", folder / "link");
   write_through(folder / "link", "one");
@@ -79,7 +79,7 @@ TEST_CASE("output: symbolic links are followed, also into nothing, not around in
 }
 
 TEST_CASE("output: places where no file can be") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK(contains(fault_of([&] { write_through(folder.path(), "x"); }), "this is a folder"));
   CHECK(contains(fault_of([&] { write_through("/dev/full", "x"); }), "a pipe or a device"));
   CHECK(contains(fault_of([&] { write_through(folder / "none/x", "x"); }), "cannot be created"));
@@ -90,7 +90,7 @@ TEST_CASE("output: places where no file can be") {
 }
 
 TEST_CASE("output: a file size limit is an error and leaves nothing") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const int status = in_child([&] {
     const SignalGuard signals;
     const rlimit limit = {1000, 1000};
@@ -103,7 +103,7 @@ TEST_CASE("output: a file size limit is an error and leaves nothing") {
 }
 
 TEST_CASE("output: a read-only folder") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   chmod(folder.path().c_str(), 0555);
   const int status = in_child([&] {
     if (geteuid() == 0 && setuid(65534) != 0) return 9;  // root may write everywhere
@@ -115,7 +115,7 @@ TEST_CASE("output: a read-only folder") {
 }
 
 TEST_CASE("input: what is not a file that can be read") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   CHECK(contains(fault_of([&] { InputFile file(folder / "none"); }), "cannot be opened"));
   CHECK(contains(fault_of([&] { InputFile file(folder.path()); }), "this is a folder"));
   CHECK(contains(fault_of([&] { InputFile file("/dev/zero"); }), "a pipe or a device"));
@@ -124,7 +124,7 @@ TEST_CASE("input: what is not a file that can be read") {
 }
 
 TEST_CASE("input: reads beyond the end, changes while it is read") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "x", "0123456789");
   const InputFile file(folder / "x");
   char bytes[4] = {};
@@ -141,7 +141,7 @@ TEST_CASE("input: reads beyond the end, changes while it is read") {
 }
 
 TEST_CASE("signals: SIGINT, SIGTERM and SIGHUP stop the next read or write, and nothing else") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const SignalGuard signals;
     CHECK_NOTHROW(check_interrupted());

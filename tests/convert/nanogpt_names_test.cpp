@@ -19,7 +19,7 @@ struct Planned {
 // A model of two layers, two heads, 8 wide, block 6, 7 symbols, after `change` was made to it.
 Planned plan(const std::function<void(std::vector<HandTensor>*, ZipMaker*)>& change, const PlanOptions& options = {},
              std::int64_t n_head = 2, bool with_arguments = true) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
   make_model(2, 8, 6, 7, &tensors, &zip);

@@ -1,4 +1,4 @@
-// For the tests of the converter: folders that vanish, archives and pickles made by hand, and the command run with its
+// For the tests of the converter: archives and pickles made by hand, and the command run with its
 // messages caught.
 #pragma once
 
@@ -6,21 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/temporary.hpp"
+
 namespace minnow::convert::test {
 
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  std::vector<std::string> names() const;  // of its files, sorted
-
- private:
-  std::string path_;
-};
+using minnow::test::TemporaryFolder;
 
 void write_file(const std::string& path, std::string_view bytes);
 std::string read_file(const std::string& path);

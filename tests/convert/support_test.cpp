@@ -21,25 +21,6 @@
 
 namespace minnow::convert::test {
 
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "minnow-test-XXXXXX").string();
-  REQUIRE(mkdtemp(&name[0]) != nullptr);
-  path_ = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TempFolder::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 void write_file(const std::string& path, std::string_view bytes) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -255,7 +236,7 @@ int wait_for(int process) {
 }
 
 TEST_CASE("convert support: a checkpoint made by hand reads like one of torch.save") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
   make_model(2, 8, 6, 7, &tensors, &zip);

@@ -28,7 +28,7 @@ StoredTensor matrix(std::uint64_t rows, std::uint64_t columns, std::uint64_t row
   return t;
 }
 
-float read_scalar(const TempFolder& folder, Dtype dtype, const std::string& bytes) {
+float read_scalar(const TemporaryFolder& folder, Dtype dtype, const std::string& bytes) {
   write_file(folder / "x", bytes);
   const InputFile file(folder / "x");
   StoredTensor t;
@@ -46,7 +46,7 @@ std::string bits(T value) {
 }  // namespace
 
 TEST_CASE("tensor_source: strides and offsets") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<float> storage(5000);
   for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<float>(i);
   write_file(folder / "x", "abc" + raw(storage));
@@ -83,7 +83,7 @@ TEST_CASE("tensor_source: strides and offsets") {
 }
 
 TEST_CASE("tensor_source: long rows are read in pieces") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::vector<double> storage(100000);
   for (std::size_t i = 0; i < storage.size(); ++i) storage[i] = static_cast<double>(i) * 0.5;
   write_file(folder / "x", "abc" + raw(storage));
@@ -98,7 +98,7 @@ TEST_CASE("tensor_source: long rows are read in pieces") {
 }
 
 TEST_CASE("tensor_source: values of every floating type") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const float x : {0.0f, -0.0f, 1.5f, -3.1415927f, 1e-42f, 3e38f, std::numeric_limits<float>::infinity()}) {
     const float back = read_scalar(folder, Dtype::f32, bits(x));
     CHECK(bit_cast<std::uint32_t>(back) == bit_cast<std::uint32_t>(x));
@@ -116,7 +116,7 @@ TEST_CASE("tensor_source: values of every floating type") {
 }
 
 TEST_CASE("tensor_source: integers are refused, by name and type") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   std::string text;
   try {
     read_scalar(folder, Dtype::i64, bits(std::int64_t{1}));

@@ -11,7 +11,7 @@ namespace {
 
 // Empty, or the refusal's text.
 std::string fault_of(const ZipMaker& zip) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   zip.to_file(folder / "x.pt");
   try {
     read_torch_checkpoint(InputFile(folder / "x.pt"), true);
@@ -180,7 +180,7 @@ TEST_CASE("checkpoint: archives that are not a checkpoint's") {
 
 TEST_CASE("checkpoint: iteration and loss, where they are known") {
   const auto training = [](const std::string& more) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     ZipMaker zip;
     zip.add("archive/data.pkl", pickle_checkpoint({}, 2, more));
     zip.to_file(folder / "x.pt");

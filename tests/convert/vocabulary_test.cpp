@@ -17,7 +17,7 @@ namespace {
 
 // The symbols joined by '|', or the refusal's text.
 std::string symbols(const std::string& pickle) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   write_file(folder / "meta.pkl", pickle);
   try {
     std::string out;
@@ -134,7 +134,7 @@ TEST_CASE("meta.pkl: what is refused") {
 
 TEST_CASE("meta.pkl: where it is searched") {
   namespace fs = std::filesystem;
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string top = fs::canonical(folder.path()).string();
   fs::create_directories(top + "/project/out/run");
   fs::create_directories(top + "/project/data/set");

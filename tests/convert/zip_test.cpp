@@ -32,7 +32,7 @@ std::string read_entry(const std::string& path, const std::string& name) {
 }
 
 std::string read_entry(const ZipMaker& zip, const std::string& name) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   zip.to_file(folder / "x.zip");
   return read_entry(folder / "x.zip", name);
 }
@@ -66,7 +66,7 @@ TEST_CASE("zip: an empty entry, an empty archive") {
 }
 
 TEST_CASE("zip: offsets beyond 4 GiB") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip;
   zip.zip64_sizes = true;
   zip.add("hole", "").hole = (std::uint64_t{1} << 32) + 5;
@@ -150,7 +150,7 @@ TEST_CASE("zip: a name that is there twice") {
 }
 
 TEST_CASE("zip: cut at every byte") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   ZipMaker zip = two_entries();
   zip.zip64_sizes = true;
   const std::string whole = zip.bytes();
@@ -161,7 +161,7 @@ TEST_CASE("zip: cut at every byte") {
 }
 
 TEST_CASE("zip: every byte of everything but the data changed") {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string whole = two_entries().bytes();
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const int flip : {1, 0xff}) {

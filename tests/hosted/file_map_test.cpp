@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "minnow/hosted.hpp"
-#include "tests/tools/temporary.hpp"
+#include "tests/temporary.hpp"
 
 namespace minnow {
 namespace {
 
-using minnow_test::TemporaryFolder;
+using minnow::test::TemporaryFolder;
 
 std::string text_of(const FileMap& map) {
   return {reinterpret_cast<const char*>(map.bytes().data()), map.bytes().size()};

@@ -14,7 +14,7 @@
 namespace minnow {
 namespace {
 
-using minnow_test::AlignedBytes;
+using minnow::test::AlignedBytes;
 
 struct Section {
   std::uint32_t kind = 1;

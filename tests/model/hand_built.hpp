@@ -11,7 +11,7 @@
 
 #include "minnow/types.hpp"
 
-namespace minnow_test {
+namespace minnow::test {
 
 // Bytes on a 64-byte boundary.
 class AlignedBytes {
@@ -283,4 +283,4 @@ class HandBuilder {
 
 inline AlignedBytes hand_built(const HandShape& shape) { return HandBuilder(shape).build(); }
 
-}  // namespace minnow_test
+}  // namespace minnow::test

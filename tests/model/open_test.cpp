@@ -2,7 +2,7 @@
 #include "tests/session/rig.hpp"
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 namespace {
 
@@ -222,19 +222,14 @@ TEST_CASE("open: a layer norm without weights is unsupported, by name") {
   CHECK(std::string(fault.what).find("layer norm without weights") != std::string::npos);
 }
 
-TEST_CASE("open: other files are told what they seem to be") {
+TEST_CASE("open: files of other kinds, and of the other byte order") {
   Fault fault;
-  const auto what = [&](const char* text, std::size_t size) {
-    AlignedBytes file(size);
-    if (size != 0) std::memcpy(file.data(), text, size);
+  for (const char* text : {"GGUF1234....", "PK\x03\x04........", "", "hello"}) {
+    AlignedBytes file(std::strlen(text));
+    if (file.size() != 0) std::memcpy(file.data(), text, file.size());
     CHECK(open(file, &fault) == Status::not_a_model);
-    return std::string(fault.what);
-  };
-  CHECK(what("GGUF1234....", 12).find("GGUF") != std::string::npos);
-  CHECK(what("PK\x03\x04........", 12).find("zip") != std::string::npos);
-  CHECK(what("\x10\0\0\0\0\0\0\0{\"a\":1}  ", 18).find("safetensors") != std::string::npos);
-  CHECK(what("", 0).find("empty") != std::string::npos);
-  CHECK(what("hello", 5).find("magic") != std::string::npos);
+    CHECK(fault.found == file.size());
+  }
   const unsigned char reversed[] = {0x0a, 0x1a, 0x0a, 0x0d, 0x57, 0x4e, 0x4d, 0x89};
   AlignedBytes file(8);
   std::memcpy(file.data(), reversed, 8);

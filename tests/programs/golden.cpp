@@ -7,7 +7,7 @@
 #include "tests/session/golden.hpp"
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 namespace {
 

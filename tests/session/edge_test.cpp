@@ -3,7 +3,7 @@
 #include "tests/session/rig.hpp"
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 namespace {
 

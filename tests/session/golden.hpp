@@ -12,7 +12,7 @@
 #include "session/state.hpp"
 #include "tests/model/hand_built.hpp"
 
-namespace minnow_test {
+namespace minnow::test {
 
 template <class T>
 std::vector<T> load_array(const std::string& path) {
@@ -109,4 +109,4 @@ inline std::vector<minnow::Token> greedy_of(minnow::Session& session, std::vecto
   return tokens;
 }
 
-}  // namespace minnow_test
+}  // namespace minnow::test

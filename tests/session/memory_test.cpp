@@ -2,7 +2,7 @@
 #include "tests/session/rig.hpp"
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 TEST_CASE("memory: the stated size works, one byte less does not, and nothing is written beyond it") {
   HandShape shape;

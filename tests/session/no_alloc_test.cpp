@@ -60,7 +60,7 @@ void* mmap(void* at, std::size_t n, int prot, int flags, int fd, off_t offset) n
 }
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 namespace {
 bool swallow(void* user, std::string_view text) {

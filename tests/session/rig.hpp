@@ -9,7 +9,7 @@
 #include "minnow/hosted.hpp"
 #include "tests/session/golden.hpp"
 
-namespace minnow_test {
+namespace minnow::test {
 
 inline minnow::Model open_model(const AlignedBytes& file) {
   minnow::Model model;
@@ -59,4 +59,4 @@ inline std::vector<minnow::Token> some_tokens(std::size_t n, std::uint32_t vocab
   return tokens;
 }
 
-}  // namespace minnow_test
+}  // namespace minnow::test

@@ -8,10 +8,10 @@
 namespace minnow {
 namespace {
 
-using minnow_test::AlignedBytes;
-using minnow_test::hand_built;
-using minnow_test::HandShape;
-using minnow_test::open_model;
+using minnow::test::AlignedBytes;
+using minnow::test::hand_built;
+using minnow::test::HandShape;
+using minnow::test::open_model;
 
 HandShape with_pieces(std::vector<std::string> pieces) {
   HandShape shape;

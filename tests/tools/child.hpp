@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "tests/session/rig.hpp"
-#include "tests/tools/temporary.hpp"
+#include "tests/temporary.hpp"
 
-namespace minnow_test {
+namespace minnow::test {
 
 // Sanitizers take memory of their own: what the program needs cannot be measured under them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -122,4 +122,4 @@ inline std::string json_value(const std::string& json, const std::string& key) {
   return json.substr(begin, end - begin);
 }
 
-}  // namespace minnow_test
+}  // namespace minnow::test

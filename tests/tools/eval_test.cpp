@@ -6,11 +6,11 @@
 namespace minnow {
 namespace {
 
-using minnow_test::json_value;
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
+using minnow::test::json_value;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
 
 std::string as_ids(const std::vector<Token>& tokens) {
   std::string bytes;
@@ -28,18 +28,18 @@ double number(const std::string& json, const char* key) { return std::strtod(jso
 TEST_CASE("eval: whole windows, every position scored, the tail dropped") {
   if (!program_runs()) return;
   const ModelFile file;
-  const std::vector<Token> tokens = minnow_test::some_tokens(16 * 3 + 9, 11);
+  const std::vector<Token> tokens = minnow::test::some_tokens(16 * 3 + 9, 11);
   const std::string ids = file.folder.write("val.bin", as_ids(tokens));
 
-  const Model model = minnow_test::open_model(file.bytes);
-  minnow_test::Rig rig(model, {});
+  const Model model = minnow::test::open_model(file.bytes);
+  minnow::test::Rig rig(model, {});
   double sum = 0;
   std::vector<float> first;
   for (std::size_t w = 0; w < 3; ++w) {
     rig.session.reset();
     const std::vector<Token> window(tokens.begin() + static_cast<std::ptrdiff_t>(16 * w),
                                     tokens.begin() + static_cast<std::ptrdiff_t>(16 * w + 16));
-    const std::vector<float> logits = minnow_test::all_logits(rig.session, window, 16);
+    const std::vector<float> logits = minnow::test::all_logits(rig.session, window, 16);
     if (w == 0) first = logits;
     for (std::size_t i = 0; i < 16; ++i) {
       double total = 0;
@@ -58,7 +58,7 @@ TEST_CASE("eval: whole windows, every position scored, the tail dropped") {
   CHECK(json_value(o.out, "tokens") == "48");
   CHECK(json_value(o.out, "windows") == "3");
   CHECK(json_value(o.out, "window") == "16");
-  CHECK(minnow_test::same_bits(minnow_test::load_array<float>(logits_path), first));
+  CHECK(minnow::test::same_bits(minnow::test::load_array<float>(logits_path), first));
 
   const std::string whole = o.out;
   o = run_program({"eval", file.path, "--ids", ids, "--json", "--batch", "5", "--isa", "reference"});
@@ -74,7 +74,7 @@ TEST_CASE("eval: whole windows, every position scored, the tail dropped") {
 TEST_CASE("eval: a text gives what its ids give") {
   if (!program_runs()) return;
   const ModelFile file;
-  const std::vector<Token> tokens = minnow_test::some_tokens(40, 9);
+  const std::vector<Token> tokens = minnow::test::some_tokens(40, 9);
   std::string text;
   for (const Token token : tokens) text += file.shape.pieces[static_cast<std::size_t>(token)];
   const std::string ids = file.folder.write("val.bin", as_ids(tokens));

@@ -9,7 +9,7 @@
 #include "tools/commands.hpp"
 
 using namespace minnow;
-using namespace minnow_test;
+using namespace minnow::test;
 
 namespace {
 

@@ -5,18 +5,18 @@
 namespace minnow {
 namespace {
 
-using minnow_test::json_value;
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
+using minnow::test::json_value;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
 
 }  // namespace
 
 TEST_CASE("info: --json") {
   if (!program_runs()) return;
   const ModelFile file;
-  const Model model = minnow_test::open_model(file.bytes);
+  const Model model = minnow::test::open_model(file.bytes);
   const Outcome o = run_program({"info", file.path, "--json"});
   CHECK(o.status == 0);
   CHECK(o.err.empty());
@@ -57,7 +57,7 @@ TEST_CASE("info: --json") {
 TEST_CASE("info: memory follows the options") {
   if (!program_runs()) return;
   const ModelFile file;
-  const Model model = minnow_test::open_model(file.bytes);
+  const Model model = minnow::test::open_model(file.bytes);
   SessionConfig config;
   config.context = 9;
   config.batch = 3;

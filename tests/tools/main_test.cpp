@@ -3,11 +3,11 @@
 
 namespace {
 
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
-using minnow_test::TemporaryFolder;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
+using minnow::test::TemporaryFolder;
 
 TEST_CASE("program: help and version") {
   if (!program_runs()) return;

@@ -80,11 +80,11 @@ TEST_CASE("plan_numbers: what does not fit 64 bits is refused") {
 
 TEST_CASE("plan_numbers: agrees with a model file, tensor by tensor") {
   for (const bool bias : {false, true}) {
-    minnow_test::HandShape shape;
+    minnow::test::HandShape shape;
     shape.bias = bias;
     shape.type = 2;
-    const minnow_test::AlignedBytes file = minnow_test::hand_built(shape);
-    const Model model = minnow_test::open_model(file);
+    const minnow::test::AlignedBytes file = minnow::test::hand_built(shape);
+    const Model model = minnow::test::open_model(file);
     ParameterCount count;
     const ModelView view(model);
     REQUIRE(count_parameters(view.config(), bias ? all : no_biases, nullptr, &count));

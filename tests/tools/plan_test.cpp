@@ -3,11 +3,11 @@
 
 namespace {
 
-using minnow_test::json_value;
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
+using minnow::test::json_value;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
 
 TEST_CASE("plan: a shape") {
   if (!program_runs()) return;

@@ -8,18 +8,18 @@
 namespace minnow {
 namespace {
 
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
 
 constexpr const char* kLine = "---------------\n";
 
 // The text that generate() gives after a prompt, with the program's default sampling.
 std::string library_text(const ModelFile& file, const std::string& prompt, std::uint64_t seed, std::uint32_t n,
                          std::vector<Token>* tokens_or_null = nullptr) {
-  const Model model = minnow_test::open_model(file.bytes);
-  minnow_test::Rig rig(model, {});
+  const Model model = minnow::test::open_model(file.bytes);
+  minnow::test::Rig rig(model, {});
   Tokenizer tokenizer;
   REQUIRE(Tokenizer::open(model, &tokenizer) == Status::ok);
   Sampler sampler;
@@ -97,7 +97,7 @@ TEST_CASE("run: prompts from files, pipes and stdin") {
     _exit(0);
   }
   CHECK(run_program({"run", model.path, "-n", "20", "--seed", "9", "-f", fifo}).out == expected);
-  CHECK(minnow_test::wait_for(writer) == 0);
+  CHECK(minnow::test::wait_for(writer) == 0);
 
   const Outcome o = run_program({"run", model.path, "-f", model.folder.path("none")});
   CHECK(o.status == 1);
@@ -157,7 +157,7 @@ TEST_CASE("run: ids in, ids out, with a vocabulary or without") {
   CHECK(o.status == 0);
   CHECK(o.out == expected + "\n");
 
-  const ModelFile no_text{minnow_test::HandShape()};
+  const ModelFile no_text{minnow::test::HandShape()};
   o = run_program({"run", no_text.path, "--ids", "-n", "3", "--samples", "2", "--seed", "1"});
   CHECK(o.status == 0);
   CHECK(std::count(o.out.begin(), o.out.end(), ' ') == 6);
@@ -211,7 +211,7 @@ TEST_CASE("run: threads, batch and instruction set change no byte") {
 }
 
 TEST_CASE("run: where the system grants fewer threads, fewer do the work") {
-  if (!program_runs() || minnow_test::kSanitized) return;
+  if (!program_runs() || minnow::test::kSanitized) return;
   const ModelFile model;
   const std::vector<std::string> arguments = {"run", model.path, "-n",        "50", "--seed",
                                               "8",   "--stats",  "--threads", "64"};
@@ -225,7 +225,7 @@ TEST_CASE("run: where the system grants fewer threads, fewer do the work") {
 }
 
 TEST_CASE("run: resident memory is at most the file, the session and 6 MiB") {
-  if (!program_runs() || minnow_test::kSanitized) return;
+  if (!program_runs() || minnow::test::kSanitized) return;
   const ModelFile model;
   const Outcome o = run_program({"run", model.path, "-n", "200", "--stats"});
   const auto figure = [&](const char* name) {
@@ -264,25 +264,25 @@ TEST_CASE("run: a reader that goes away ends it without a word") {
   const std::string err_path = model.folder.path("err");
   const int err = open(err_path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const pid_t child =
-      minnow_test::start_program({"run", model.path, "-n", "4000000000"}, STDIN_FILENO, pipe_ends[1], err);
+      minnow::test::start_program({"run", model.path, "-n", "4000000000"}, STDIN_FILENO, pipe_ends[1], err);
   close(pipe_ends[1]);
   close(err);
   char buffer[3];
   CHECK(read(pipe_ends[0], buffer, sizeof buffer) > 0);
   close(pipe_ends[0]);
-  CHECK(minnow_test::wait_for(child) == 1);
+  CHECK(minnow::test::wait_for(child) == 1);
   CHECK(model.folder.read("err").empty());
 }
 
 TEST_CASE("run: an interrupt ends it with status 130 after a whole character") {
   if (!program_runs()) return;
-  minnow_test::HandShape shape = ModelFile::default_shape();
+  minnow::test::HandShape shape = ModelFile::default_shape();
   shape.pieces = {"\n", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf0\x9f", "\x98\x81"};
   const ModelFile model(shape);
   for (const int signal_number : {SIGINT, SIGTERM}) {
     int pipe_ends[2];
     REQUIRE(pipe2(pipe_ends, O_CLOEXEC) == 0);
-    const pid_t child = minnow_test::start_program({"run", model.path, "--seed", "5", "-n", "4000000000"}, STDIN_FILENO,
+    const pid_t child = minnow::test::start_program({"run", model.path, "--seed", "5", "-n", "4000000000"}, STDIN_FILENO,
                                                    pipe_ends[1], STDERR_FILENO);
     close(pipe_ends[1]);
     std::string out;
@@ -294,7 +294,7 @@ TEST_CASE("run: an interrupt ends it with status 130 after a whole character") {
       if (!sent && out.size() > 100) sent = kill(child, signal_number) == 0;
     }
     close(pipe_ends[0]);
-    CHECK(minnow_test::wait_for(child) == 130);
+    CHECK(minnow::test::wait_for(child) == 130);
     CHECK(sent);
     // What was written is how the uninterrupted text begins, and ends between two of its characters.
     const std::string whole = run_program({"run", model.path, "--seed", "5", "-n", std::to_string(out.size() + 8)}).out;

@@ -3,11 +3,11 @@
 
 namespace {
 
-using minnow_test::json_value;
-using minnow_test::ModelFile;
-using minnow_test::Outcome;
-using minnow_test::program_runs;
-using minnow_test::run_program;
+using minnow::test::json_value;
+using minnow::test::ModelFile;
+using minnow::test::Outcome;
+using minnow::test::program_runs;
+using minnow::test::run_program;
 
 TEST_CASE("tokens: there and back") {
   if (!program_runs()) return;
@@ -27,7 +27,7 @@ TEST_CASE("tokens: there and back") {
 
 TEST_CASE("tokens: a piece that is no UTF-8 by itself") {
   if (!program_runs()) return;
-  minnow_test::HandShape shape = ModelFile::default_shape();
+  minnow::test::HandShape shape = ModelFile::default_shape();
   shape.pieces = {"\xe2\x82", "\xac", "a"};
   const ModelFile file(shape);
   const Outcome o = run_program({"tokens", file.path, "--json", "-p",
@@ -43,7 +43,7 @@ TEST_CASE("tokens: a piece that is no UTF-8 by itself") {
 
 TEST_CASE("tokens: a model without text") {
   if (!program_runs()) return;
-  const ModelFile file{minnow_test::HandShape()};
+  const ModelFile file{minnow::test::HandShape()};
   const Outcome o = run_program({"tokens", file.path, "-p", "a"});
   CHECK(o.status == 1);
   CHECK(o.one_line_with("no vocabulary"));

@@ -23,6 +23,6 @@ struct Checkpoint {
 Checkpoint read_torch_checkpoint(const InputFile& file, bool check_crcs);
 
 // What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
-std::string describe_stranger(const InputFile& file);
+std::string not_a_checkpoint(const InputFile& file);
 
 }  // namespace minnow::convert

@@ -200,7 +200,7 @@ void convert_file(const Arguments& arguments) {
   if (file.is_same_file(arguments.model)) {
     throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
   }
-  if (!ends_like_zip(file)) throw Refusal(describe_stranger(file));
+  if (!ends_like_zip(file)) throw Refusal(not_a_checkpoint(file));
   const Checkpoint checkpoint = read_torch_checkpoint(file, !arguments.ignore_crc);
   PlanOptions options;
   options.type = static_cast<WeightType>(arguments.type);
