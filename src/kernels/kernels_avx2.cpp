@@ -24,20 +24,7 @@ struct DotMaddubs {
 
 }  // namespace
 
-const Kernels kAvx2Kernels = {
-    Isa::avx2,
-    "avx2",
-    {matmul_float<F32>, matmul_float<F16>, matmul_q8<DotMaddubs>, nullptr},
-    quantise,
-    layer_norm,
-    add,
-    gelu_erf,
-    gelu_tanh,
-    to_half,
-    {attention_scores<F32>, attention_scores<F16>},
-    softmax_tile,
-    {attention_mix<F32>, attention_mix<F16>},
-};
+const Kernels kAvx2Kernels = x86_table<DotMaddubs>(Isa::avx2, "avx2");
 
 }  // namespace minnow
 

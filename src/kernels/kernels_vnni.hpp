@@ -1,4 +1,5 @@
-// The table of both VNNI encodings, for kernels_vnni_evex.cpp and kernels_vnni_vex.cpp alone. Internal linkage.
+// How both VNNI encodings sum four products, for kernels_vnni_evex.cpp and kernels_vnni_vex.cpp alone. Internal
+// linkage.
 #pragma once
 
 #include "kernels/kernels_x86.hpp"
@@ -14,23 +15,6 @@ struct DotVnni {
   static __m256i start(std::int32_t sum) { return _mm256_set1_epi32(-128 * sum); }
   static __m256i step(__m256i acc, Weights w, __m256i x) { return dot4(acc, w, x); }
 };
-
-constexpr Kernels vnni_table(const char* name) {
-  return {
-      Isa::vnni,
-      name,
-      {matmul_float<F32>, matmul_float<F16>, matmul_q8<DotVnni>, nullptr},
-      quantise,
-      layer_norm,
-      add,
-      gelu_erf,
-      gelu_tanh,
-      to_half,
-      {attention_scores<F32>, attention_scores<F16>},
-      softmax_tile,
-      {attention_mix<F32>, attention_mix<F16>},
-  };
-}
 
 }  // namespace
 }  // namespace minnow

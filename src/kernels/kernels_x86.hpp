@@ -394,5 +394,24 @@ void attention_mix(const float* p, const void* values, std::uint32_t head_size, 
   for (; dim < pitch; dim += 8) mix_dims<Element, 1>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
 }
 
+// The whole table, for one way to sum int8 products.
+template <class Dot>
+constexpr Kernels x86_table(Isa isa, const char* name) {
+  return {
+      isa,
+      name,
+      {matmul_float<F32>, matmul_float<F16>, matmul_q8<Dot>, nullptr},
+      quantise,
+      layer_norm,
+      add,
+      gelu_erf,
+      gelu_tanh,
+      to_half,
+      {attention_scores<F32>, attention_scores<F16>},
+      softmax_tile,
+      {attention_mix<F32>, attention_mix<F16>},
+  };
+}
+
 }  // namespace
 }  // namespace minnow
