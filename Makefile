@@ -57,10 +57,10 @@ all: $(BUILD)/minnow $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a
 $(BUILD)/minnow: $(TOOL_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
-$(BUILD)/libminnow.a: $(CORE_OBJECTS)
-$(BUILD)/libminnow_hosted.a: $(HOSTED_OBJECTS)
+$(BUILD)/libminnow.a: $(CORE_OBJECTS) $(BUILD)/sources
+$(BUILD)/libminnow_hosted.a: $(HOSTED_OBJECTS) $(BUILD)/sources
 $(BUILD)/%.a:
-	@echo "$(AR) $@" && rm -f $@ && $(AR) rcs $@ $^
+	@echo "$(AR) $@" && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(BUILD)/libminnow_hosted.a \
   $(BUILD)/libminnow.a
@@ -81,11 +81,15 @@ $(BUILD)/obj/%.cpp.o: %.cpp $(BUILD)/flags
 $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags
 	$(COMPILE) -x c -std=c99 $(FLAGS) $(folder_flags) $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
 
-# Changes only when compiler or flags do, and then everything is compiled again.
+# Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
+# sources, and then the libraries are made again, without what has gone.
 USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@
+$(BUILD)/sources: force
+	@mkdir -p $(@D)
+	@echo '$(CORE_SOURCES) $(HOSTED_SOURCES)' | cmp -s - $@ || echo '$(CORE_SOURCES) $(HOSTED_SOURCES)' > $@
 
 run: $(BUILD)/minnow
 	@$(BUILD)/minnow run models/shakespeare-char.minnow && echo
