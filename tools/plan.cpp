@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "model/view.hpp"
-#include "session/create.hpp"
+#include "session/options.hpp"
 #include "tools/commands.hpp"
 #include "tools/json.hpp"
 #include "tools/load.hpp"

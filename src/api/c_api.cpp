@@ -153,8 +153,8 @@ const char* minnow_version(void) { return minnow::version(); }
 const char* minnow_status_text(minnow_status status) { return minnow::to_string(static_cast<Status>(status)); }
 
 size_t minnow_available_isas(minnow_isa* out, size_t room) {
-  minnow::Isa isas[6];
-  const std::size_t count = minnow::available_isas({isas, 6});
+  minnow::Isa isas[minnow::kIsaCount];
+  const std::size_t count = minnow::available_isas({isas, minnow::kIsaCount});
   std::size_t written = 0;
   for (; out != nullptr && written < count && written < room; ++written) {
     out[written] = static_cast<minnow_isa>(isas[written]);
@@ -220,7 +220,7 @@ minnow_status minnow_session_memory_needed(const minnow_model* model, const minn
 
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
                                     void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null) {
-  if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  if (model == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
   minnow::SessionConfig config;
   minnow::Session session;
   const minnow::Span<std::byte> block(static_cast<std::byte*>(memory), memory_size);

@@ -1,4 +1,4 @@
-// Checked integer arithmetic and bit casts. Depends on the standard library only.
+// Checked integer arithmetic, bit casts and other small things about numbers. Depends on the standard library only.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,9 @@ inline To bit_cast(const From& from) noexcept {
   std::memcpy(&to, &from, sizeof to);
   return to;
 }
+
+// Neither NaN nor infinite.
+constexpr bool is_finite(float x) noexcept { return x - x == 0.0f; }
 
 constexpr bool host_is_little_endian() noexcept {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -16,7 +16,6 @@
 namespace minnow {
 namespace {
 
-constexpr std::uint32_t kMaxWidth = 256;
 // Longer than the serial work between two parallel parts of a token, short enough not to be felt on a battery.
 constexpr std::chrono::microseconds kSpin{50};
 constexpr int kPausesBetweenClocks = 32;  // reading the clock costs about as much as this
@@ -155,7 +154,7 @@ void ThreadPool::State::work_loop() noexcept {
 }
 
 Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
-  if (out == nullptr || width == 0 || width > kMaxWidth) return Status::bad_argument;
+  if (out == nullptr || width == 0 || width > kMaxWorkers) return Status::bad_argument;
   ThreadPool pool;
   pool.state_ = new (std::nothrow) State;
   if (pool.state_ == nullptr) return Status::io_error;

@@ -22,7 +22,7 @@ inline float fused(float a, float b, float c) noexcept {
   const double part = sum - product;
   const double error = (product - (sum - part)) + (addend - part);  // Knuth's two-sum: exactly what was rounded off
   std::uint64_t bits = bit_cast<std::uint64_t>(sum);
-  // `error` is NaN for infinite sums; comparing bits of the low word keeps those as they are.
+  // For infinite sums `error` is NaN, and both comparisons are false: those stay as they are.
   if ((error > 0 || error < 0) && (bits & 1) == 0) {
     bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
     sum = bit_cast<double>(bits);

@@ -1,12 +1,12 @@
 // Validates what a model says it is: first that it is legal, then that this runtime does it.
-#include <cmath>
 #include <cstddef>
 
+#include "base/bits.hpp"
 #include "base/check.hpp"
 #include "model/open.hpp"
 #include "model/tensors.hpp"
 
-#define FIELD(name) (offsetof(FileHeader, config) + offsetof(Config, name))
+#define CONFIG_FIELD(name) (offsetof(FileHeader, config) + offsetof(Config, name))
 
 namespace minnow {
 namespace {
@@ -32,39 +32,41 @@ std::uint32_t number(Enum value) noexcept {
 }
 
 bool dimension(std::uint32_t n) noexcept { return n != 0 && n <= kMaxDimension; }
-bool finite(float x) noexcept { return x - x == 0; }
 
 Status check_legal(const Config& c, Fault* fault) noexcept {
   const bool rotary = c.positions == Positions::rotary;
   const Check checks[] = {
-      {dimension(c.n_layer), "n_layer is 0 or too large", FIELD(n_layer), c.n_layer},
-      {dimension(c.n_head), "n_head is 0 or too large", FIELD(n_head), c.n_head},
-      {dimension(c.n_kv_head), "n_kv_head is 0 or too large", FIELD(n_kv_head), c.n_kv_head},
-      {dimension(c.n_embd), "n_embd is 0 or too large", FIELD(n_embd), c.n_embd},
-      {dimension(c.head_size), "head_size is 0 or too large", FIELD(head_size), c.head_size},
-      {dimension(c.n_hidden), "n_hidden is 0 or too large", FIELD(n_hidden), c.n_hidden},
-      {dimension(c.block_size), "block_size is 0 or too large", FIELD(block_size), c.block_size},
-      {dimension(c.vocab_size), "vocab_size is 0 or too large", FIELD(vocab_size), c.vocab_size},
-      {c.n_tokens != 0 && c.n_tokens <= c.vocab_size, "n_tokens is 0 or larger than vocab_size", FIELD(n_tokens),
+      {dimension(c.n_layer), "n_layer is 0 or too large", CONFIG_FIELD(n_layer), c.n_layer},
+      {dimension(c.n_head), "n_head is 0 or too large", CONFIG_FIELD(n_head), c.n_head},
+      {dimension(c.n_kv_head), "n_kv_head is 0 or too large", CONFIG_FIELD(n_kv_head), c.n_kv_head},
+      {dimension(c.n_embd), "n_embd is 0 or too large", CONFIG_FIELD(n_embd), c.n_embd},
+      {dimension(c.head_size), "head_size is 0 or too large", CONFIG_FIELD(head_size), c.head_size},
+      {dimension(c.n_hidden), "n_hidden is 0 or too large", CONFIG_FIELD(n_hidden), c.n_hidden},
+      {dimension(c.block_size), "block_size is 0 or too large", CONFIG_FIELD(block_size), c.block_size},
+      {dimension(c.vocab_size), "vocab_size is 0 or too large", CONFIG_FIELD(vocab_size), c.vocab_size},
+      {c.n_tokens != 0 && c.n_tokens <= c.vocab_size, "n_tokens is 0 or larger than vocab_size", CONFIG_FIELD(n_tokens),
        c.n_tokens},
-      {c.n_kv_head != 0 && c.n_head % c.n_kv_head == 0, "n_head is not a multiple of n_kv_head", FIELD(n_kv_head),
-       c.n_kv_head},
-      {number(c.norm) <= 1, "the kind of norm is unknown", FIELD(norm), number(c.norm)},
-      {finite(c.norm_eps) && c.norm_eps >= 0, "norm_eps is negative or not a number", FIELD(norm_eps), 0},
-      {number(c.positions) <= 3, "the kind of positions is unknown", FIELD(positions), number(c.positions)},
-      {number(c.rotary_pairing) <= 1, "the rotary pairing is unknown", FIELD(rotary_pairing), number(c.rotary_pairing)},
+      {c.n_kv_head != 0 && c.n_head % c.n_kv_head == 0, "n_head is not a multiple of n_kv_head",
+       CONFIG_FIELD(n_kv_head), c.n_kv_head},
+      {number(c.norm) <= 1, "the kind of norm is unknown", CONFIG_FIELD(norm), number(c.norm)},
+      {is_finite(c.norm_eps) && c.norm_eps >= 0, "norm_eps is negative or not a number", CONFIG_FIELD(norm_eps), 0},
+      {number(c.positions) <= 3, "the kind of positions is unknown", CONFIG_FIELD(positions), number(c.positions)},
+      {number(c.rotary_pairing) <= 1, "the rotary pairing is unknown", CONFIG_FIELD(rotary_pairing),
+       number(c.rotary_pairing)},
       {rotary ? c.rotary_dims != 0 && c.rotary_dims <= c.head_size && c.rotary_dims % 2 == 0 : c.rotary_dims == 0,
-       "rotary_dims does not fit the positions", FIELD(rotary_dims), c.rotary_dims},
-      {finite(c.rotary_base) && c.rotary_base >= 0, "rotary_base is negative or not a number", FIELD(rotary_base), 0},
-      {number(c.activation) <= 4, "the activation is unknown", FIELD(activation), number(c.activation)},
-      {finite(c.attention_scale) && c.attention_scale >= 0, "attention_scale is negative or not a number",
-       FIELD(attention_scale), 0},
-      {finite(c.logit_softcap) && c.logit_softcap >= 0, "logit_softcap is negative or not a number",
-       FIELD(logit_softcap), 0},
-      {number(c.qk_norm) <= 2, "the kind of QK norm is unknown", FIELD(qk_norm), number(c.qk_norm)},
-      {number(c.embed_norm) <= 1, "the kind of embedding norm is unknown", FIELD(embed_norm), number(c.embed_norm)},
-      {number(c.output) <= 1, "the kind of output is unknown", FIELD(output), number(c.output)},
-      {c.weight_type <= 3, "the weight type is unknown", FIELD(weight_type), c.weight_type},
+       "rotary_dims does not fit the positions", CONFIG_FIELD(rotary_dims), c.rotary_dims},
+      {is_finite(c.rotary_base) && c.rotary_base >= 0, "rotary_base is negative or not a number",
+       CONFIG_FIELD(rotary_base), 0},
+      {number(c.activation) <= 4, "the activation is unknown", CONFIG_FIELD(activation), number(c.activation)},
+      {is_finite(c.attention_scale) && c.attention_scale >= 0, "attention_scale is negative or not a number",
+       CONFIG_FIELD(attention_scale), 0},
+      {is_finite(c.logit_softcap) && c.logit_softcap >= 0, "logit_softcap is negative or not a number",
+       CONFIG_FIELD(logit_softcap), 0},
+      {number(c.qk_norm) <= 2, "the kind of QK norm is unknown", CONFIG_FIELD(qk_norm), number(c.qk_norm)},
+      {number(c.embed_norm) <= 1, "the kind of embedding norm is unknown", CONFIG_FIELD(embed_norm),
+       number(c.embed_norm)},
+      {number(c.output) <= 1, "the kind of output is unknown", CONFIG_FIELD(output), number(c.output)},
+      {c.weight_type <= 3, "the weight type is unknown", CONFIG_FIELD(weight_type), c.weight_type},
   };
   return first_failing(checks, Status::corrupt, fault);
 }
@@ -73,19 +75,19 @@ Status check_legal(const Config& c, Fault* fault) noexcept {
 Status check_supported(const Config& c, Fault* fault) noexcept {
   const bool gelu = c.activation == Activation::gelu_erf || c.activation == Activation::gelu_tanh;
   const Check checks[] = {
-      {c.norm == Norm::layer, "RMS norm is not supported yet", FIELD(norm), number(c.norm)},
-      {c.positions != Positions::sinusoidal, "sinusoidal positions are not supported yet", FIELD(positions), 1},
-      {c.positions != Positions::rotary, "rotary positions are not supported yet", FIELD(positions), 2},
-      {c.positions != Positions::none, "a model without positions is not supported yet", FIELD(positions), 3},
-      {gelu, "this activation is not supported yet, only GELU", FIELD(activation), number(c.activation)},
-      {c.n_kv_head == c.n_head, "grouped-query attention is not supported yet", FIELD(n_kv_head), c.n_kv_head},
-      {c.attention_window == 0, "an attention window is not supported yet", FIELD(attention_window),
+      {c.norm == Norm::layer, "RMS norm is not supported yet", CONFIG_FIELD(norm), number(c.norm)},
+      {c.positions != Positions::sinusoidal, "sinusoidal positions are not supported yet", CONFIG_FIELD(positions), 1},
+      {c.positions != Positions::rotary, "rotary positions are not supported yet", CONFIG_FIELD(positions), 2},
+      {c.positions != Positions::none, "a model without positions is not supported yet", CONFIG_FIELD(positions), 3},
+      {gelu, "this activation is not supported yet, only GELU", CONFIG_FIELD(activation), number(c.activation)},
+      {c.n_kv_head == c.n_head, "grouped-query attention is not supported yet", CONFIG_FIELD(n_kv_head), c.n_kv_head},
+      {c.attention_window == 0, "an attention window is not supported yet", CONFIG_FIELD(attention_window),
        c.attention_window},
-      {c.logit_softcap == 0, "a logit soft-cap is not supported yet", FIELD(logit_softcap), 0},
-      {c.qk_norm == QkNorm::none, "QK norm is not supported yet", FIELD(qk_norm), number(c.qk_norm)},
-      {c.embed_norm == EmbedNorm::none, "a norm after the embedding is not supported yet", FIELD(embed_norm), 1},
-      {c.output == Output::tied, "a separate output matrix is not supported yet", FIELD(output), 1},
-      {c.weight_type != number(WeightType::q4), "weight type q4 is not supported yet", FIELD(weight_type), 3},
+      {c.logit_softcap == 0, "a logit soft-cap is not supported yet", CONFIG_FIELD(logit_softcap), 0},
+      {c.qk_norm == QkNorm::none, "QK norm is not supported yet", CONFIG_FIELD(qk_norm), number(c.qk_norm)},
+      {c.embed_norm == EmbedNorm::none, "a norm after the embedding is not supported yet", CONFIG_FIELD(embed_norm), 1},
+      {c.output == Output::tied, "a separate output matrix is not supported yet", CONFIG_FIELD(output), 1},
+      {c.weight_type != number(WeightType::q4), "weight type q4 is not supported yet", CONFIG_FIELD(weight_type), 3},
   };
   return first_failing(checks, Status::unsupported, fault);
 }

@@ -2,7 +2,7 @@
 #include <new>
 
 #include "base/check.hpp"
-#include "session/create.hpp"
+#include "session/options.hpp"
 #include "session/layers.hpp"
 
 namespace minnow {
@@ -61,7 +61,7 @@ void append_across_edge(SessionState& s, Span<const Token> tokens) noexcept {
 }
 
 Status check_feed(const SessionState* s, Span<const Token> tokens) noexcept {
-  if (s == nullptr) return Status::wrong_state;
+  if (s == nullptr || s->in_callback) return Status::wrong_state;
   if (!valid_tokens(tokens, s->config->vocab_size)) return Status::bad_argument;
   if (s->when_full == WhenFull::stop && tokens.size() > s->shape.context - s->ring.count) return Status::context_full;
   return Status::ok;
@@ -79,14 +79,14 @@ Status Session::memory_needed(const Model& model, const SessionConfig& config, s
 
 Status Session::create(const Model& model, const SessionConfig& config, Span<std::byte> memory, Session* out,
                        std::size_t* needed_or_null) noexcept {
-  if (out == nullptr || memory.data() == nullptr) return Status::bad_argument;
+  if (out == nullptr) return Status::bad_argument;
   std::size_t needed = 0;
   MINNOW_TRY(memory_needed(model, config, &needed));
-  if (reinterpret_cast<std::uintptr_t>(memory.data()) % kAlign != 0) return Status::misaligned;
-  if (memory.size() < needed) {
+  if (memory.data() == nullptr || memory.size() < needed) {
     if (needed_or_null != nullptr) *needed_or_null = needed;
     return Status::memory_too_small;
   }
+  if (reinterpret_cast<std::uintptr_t>(memory.data()) % kAlign != 0) return Status::misaligned;
 
   const ModelView view(model);
   SessionShape shape;
@@ -161,7 +161,7 @@ KvType Session::kv() const noexcept { return state_ != nullptr ? state_->shape.k
 ModelInfo Session::model() const noexcept { return state_ != nullptr ? state_->model.info() : ModelInfo{}; }
 
 void Session::reset() noexcept {
-  if (state_ == nullptr) return;
+  if (state_ == nullptr || state_->in_callback) return;
   state_->ring.clear();
   state_->has_logits = false;
 }

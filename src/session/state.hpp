@@ -51,6 +51,7 @@ struct SessionState {
   Ring ring;
   std::uint32_t last_pass = 0;  // tokens of the last forward(), whose residual stream is in x
   bool has_logits = false;
+  bool in_callback = false;  // generate() is in a callback of the caller's, which must not feed this session
 
   // Long-lived.
   LayerWeights* layers = nullptr;  // [n_layer]

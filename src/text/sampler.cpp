@@ -25,8 +25,6 @@ std::uint32_t key_of(float x) noexcept {
 constexpr std::uint32_t kLowestKey = ~0xff7fffffu;                // of -FLT_MAX
 constexpr std::uint32_t kHighestKey = 0x7f7fffffu | 0x80000000u;  // of FLT_MAX
 
-bool is_finite(float x) noexcept { return x - x == 0.0f; }
-
 // Narrows a range of keys byte by byte to a single one: each pass looks at the keys inside and chooses a bin.
 struct Radix {
   std::uint32_t low = kLowestKey;

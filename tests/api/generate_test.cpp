@@ -171,8 +171,12 @@ TEST_CASE("generate: a full context under `stop`") {
 
   World exact(session);
   exact.config.max_tokens = 6;
-  CHECK(exact.run({1, 2, 3}) == Status::ok);  // all that was asked for
+  CHECK(exact.run({1, 2, 3}) == Status::context_full);  // all that was asked for is there, but the last is not fed
   CHECK(exact.result.tokens == 6);
+  World fitting(session);
+  fitting.config.max_tokens = 5;
+  CHECK(fitting.run({1, 2, 3}) == Status::ok);
+  CHECK(fitting.rig.session.position() == 8);
 
   World longer(session);
   longer.result.tokens = 77;
@@ -199,6 +203,33 @@ TEST_CASE("generate: refuses what cannot work, and leaves the result alone") {
   const Token prompt = 1;
   CHECK(generate(world.rig.session, nullptr, world.sampler, {&prompt, 1}, ids_only) == Status::ok);
   CHECK(world.rig.session.position() == 5);
+}
+
+TEST_CASE("generate: a callback cannot feed, reset or generate with the session that called it") {
+  struct Inside {
+    World* world = nullptr;
+    std::vector<Status> seen;
+  };
+  World world;
+  Inside inside;
+  inside.world = &world;
+  GenerateConfig config;
+  config.max_tokens = 3;
+  config.user = &inside;
+  config.on_token = [](void* user, Token) {
+    Inside& i = *static_cast<Inside*>(user);
+    const Token token = 1;
+    const std::uint32_t before = i.world->rig.session.position();
+    i.seen.push_back(i.world->rig.session.feed({&token, 1}));
+    i.seen.push_back(generate(i.world->rig.session, nullptr, i.world->sampler, {&token, 1}, GenerateConfig()));
+    i.world->rig.session.reset();
+    CHECK(i.world->rig.session.position() == before);
+    return true;
+  };
+  const Token prompt = 2;
+  CHECK(generate(world.rig.session, nullptr, world.sampler, {&prompt, 1}, config) == Status::ok);
+  CHECK(inside.seen == std::vector<Status>(6, Status::wrong_state));
+  CHECK(world.rig.session.feed({&prompt, 1}) == Status::ok);
 }
 
 }  // namespace minnow

@@ -19,6 +19,9 @@ TEST_CASE("memory: the stated size works, one byte less does not, and nothing is
     std::size_t told = 0;
     CHECK(Session::create(model, config, {memory.data(), bytes - 1}, &session, &told) == Status::memory_too_small);
     CHECK(told == bytes);
+    told = 0;
+    CHECK(Session::create(model, config, {}, &session, &told) == Status::memory_too_small);
+    CHECK(told == bytes);
     CHECK(session.position() == 0);
     CHECK(session.feed({}) == Status::wrong_state);  // untouched
     REQUIRE(Session::create(model, config, {memory.data(), bytes}, &session) == Status::ok);

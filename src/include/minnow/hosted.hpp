@@ -36,7 +36,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // 1 <= width <= 256. Where the system grants fewer threads the pool is narrower; see width().
+  // 1 <= width <= kMaxWorkers. Where the system grants fewer threads the pool is narrower; see width().
   // Errors: bad_argument, io_error (no memory).
   static Status create(std::uint32_t width, ThreadPool* out) noexcept;
   std::uint32_t width() const noexcept;

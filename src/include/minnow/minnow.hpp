@@ -63,12 +63,14 @@ using Job = void (*)(void* arg, std::uint32_t index);
 struct Executor {
   void (*run)(void* self, std::uint32_t jobs, Job job, void* arg) = nullptr;
   void* self = nullptr;
-  std::uint32_t width = 1;  // jobs that may profitably run at once; 1 .. 256. Costs scratch memory, never changes bits
+  std::uint32_t width =
+      1;  // jobs that may profitably run at once; 1 .. kMaxWorkers. Costs scratch memory, never changes bits
 };
 
 struct SessionConfig {
   std::uint32_t context = 0;  // positions in the KV cache, 1 .. block_size; 0: block_size
-  std::uint32_t batch = 0;    // tokens computed together in prefill, 1 .. 1024; 0: 16. Costs memory, never changes bits
+  std::uint32_t batch =
+      0;  // tokens computed together in prefill, 1 .. kMaxBatch; 0: kDefaultBatch. Costs memory, never changes bits
   KvType kv = KvType::automatic;
   WhenFull when_full = WhenFull::half;
   Isa isa = Isa::best;
@@ -108,7 +110,7 @@ class Session {
   KvType kv() const noexcept;               // never `automatic`
   ModelInfo model() const noexcept;         // the model it was created from
 
-  // Forgets the sequence; the memory stays.
+  // Forgets the sequence; the memory stays. Does nothing inside a callback of generate().
   void reset() noexcept;
 
  private:
@@ -164,9 +166,10 @@ class Sampler {
   std::uint64_t index_ = 0;
 };
 
-// Receives generated text, whole characters only, in order. Return false to stop. Must not throw.
+// The callbacks of generate(). Return false to stop. They must not throw; the session that is generating refuses to be
+// fed by them (wrong_state). Generated text comes in order, whole characters only.
 using TextSink = bool (*)(void* user, std::string_view text);
-// Receives every generated token as it is picked. Return false to stop. Must not throw.
+// Every generated token, as it is picked and before its text.
 using TokenSink = bool (*)(void* user, Token token);
 
 struct GenerateConfig {
@@ -184,14 +187,14 @@ struct GenerateResult {
 
 // Feeds the prompt, then picks, shows and feeds until max_tokens, the stop text, a full context (context_full) or a
 // sink that returns false (cancelled). After ok the session holds the prompt and all that was generated, so a second
-// call with no prompt goes on; after cancelled or context_full the last token was not fed. `tokenizer_or_null` is
-// needed for on_text and stop. The prompt may be empty if the session already has logits. *result_or_null is also
-// written on cancelled, context_full and numeric.
+// call with no prompt goes on; after cancelled or context_full the last token was shown but not fed.
+// `tokenizer_or_null` is needed for on_text and stop. The prompt may be empty if the session already has logits.
+// *result_or_null is also written on cancelled, context_full and numeric.
 Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& sampler, Span<const Token> prompt,
                 const GenerateConfig& config, GenerateResult* result_or_null = nullptr) noexcept;
 
 // The instruction sets that this build has and this CPU can run, ascending, without `best`; the last one is the best.
-// `out` needs room for 6. Returns how many.
+// `out` needs room for kIsaCount. Returns how many.
 std::size_t available_isas(Span<Isa> out) noexcept;
 const char* to_string(Isa isa) noexcept;
 const char* to_string(WeightType type) noexcept;

@@ -61,8 +61,14 @@ enum class WeightType : std::uint32_t { f32 = 0, f16 = 1, q8 = 2, q4 = 3 };
 // How keys and values are stored. `automatic`: f32 for a model whose weights are f32, else f16.
 enum class KvType : std::uint32_t { automatic = 0, f32 = 1, f16 = 2, q8 = 3 };
 
+// Limits and defaults of SessionConfig.
+inline constexpr std::uint32_t kDefaultBatch = 16;
+inline constexpr std::uint32_t kMaxBatch = 1024;
+inline constexpr std::uint32_t kMaxWorkers = 256;  // Executor::width
+
 // Instruction sets with hand-written kernels. All give the same bits. `best`: the fastest that this CPU has.
 enum class Isa : std::uint32_t { best = 0, reference = 1, avx2 = 2, vnni = 3, neon = 4, dotprod = 5, armv7 = 6 };
+inline constexpr std::size_t kIsaCount = 6;  // without `best`
 
 // What happens when position T = context() is needed.
 enum class WhenFull : std::uint32_t {

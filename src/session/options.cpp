@@ -1,15 +1,11 @@
 // Options of a session: defaults, ranges, and what they cost.
-#include "session/create.hpp"
+#include "session/options.hpp"
 
 #include "base/check.hpp"
 #include "model/tensors.hpp"
 
 namespace minnow {
 namespace {
-
-constexpr std::uint32_t kDefaultBatch = 16;
-constexpr std::uint32_t kMaxBatch = 1024;
-constexpr std::uint32_t kMaxWorkers = 256;
 
 Status resolve_kv(const Config& config, KvType asked, KvType* out) noexcept {
   switch (asked) {
