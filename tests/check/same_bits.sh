@@ -2,6 +2,7 @@
 # same_bits.sh BUILD CROSS: conversion, logits and sampled text of the x86-64 build against the aarch64 build, emulated
 # with and without the dot product. Both builds hold `all` and `programs`. Closes with "N passed, N failed".
 set -u
+export QEMU_LD_PREFIX=${QEMU_LD_PREFIX-/usr/aarch64-linux-gnu}  # where the libraries of a dynamic build are
 native=$1
 cross=$2
 work=$(mktemp -d)
