@@ -8,14 +8,13 @@
 #include "tools/json.hpp"
 #include "tools/load.hpp"
 #include "tools/loss.hpp"
-#include "tools/process.hpp"
 #include "tools/prompt.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow {
 namespace {
 
 constexpr const char* kCommand = "eval";
-constexpr std::size_t kDefaultBatch = 16;
 
 struct EvalOptions {
   std::string model;
@@ -143,7 +142,7 @@ int eval_command(int argc, char** argv) {
   if ((status = read_tokens(eval, model, &tokens)) != kDone) return status;
   LoadedSession session;
   if ((status = create_session(kCommand, model, eval.session, &session)) != kDone) return status;
-  catch_interrupts();
+  const SignalGuard signals;
   Score score;
   try {
     if ((status = score_all(eval, tokens, &session, &score)) != kDone) return status;

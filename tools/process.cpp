@@ -3,26 +3,22 @@
 #include <sys/resource.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <initializer_list>
 
 namespace minnow {
 namespace {
 
-std::chrono::steady_clock::time_point start_time;
-volatile std::sig_atomic_t interrupt_seen = 0;
-
-extern "C" void note_interrupt(int) { interrupt_seen = 1; }
+double start_time = 0;
 
 }  // namespace
 
-void start_process_clock() { start_time = std::chrono::steady_clock::now(); }
-
-double seconds_since_start() {
-  if (start_time == std::chrono::steady_clock::time_point()) return 0;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+void start_process_clock() { start_time = seconds_now(); }
+
+double seconds_since_start() { return start_time > 0 ? seconds_now() - start_time : 0; }
 
 // getrusage also counts what the parent had resident before exec, so Linux is asked for this program's own figure.
 std::uint64_t peak_memory() {
@@ -43,20 +39,5 @@ std::uint64_t peak_memory() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 #endif
 }
-
-void catch_interrupts() {
-  struct sigaction action = {};
-  action.sa_handler = note_interrupt;
-  // One warning each: whoever presses Ctrl-C twice wants out. Writes go on, so no character is cut.
-  action.sa_flags = static_cast<int>(static_cast<unsigned>(SA_RESTART) | static_cast<unsigned>(SA_RESETHAND));
-  sigemptyset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM}) {
-    struct sigaction before = {};
-    sigaction(number, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // ignored for a job in the background
-  }
-}
-
-bool interrupted() { return interrupt_seen != 0; }
 
 }  // namespace minnow

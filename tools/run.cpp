@@ -1,6 +1,5 @@
 // `minnow run`: prompt in, text out. stdout gets the prompt and the text, all else goes to stderr.
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -9,6 +8,7 @@
 #include "tools/load.hpp"
 #include "tools/process.hpp"
 #include "tools/prompt.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow {
 namespace {
@@ -107,8 +107,6 @@ struct Totals {
   double decode_seconds = 0;
 };
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 void bind(Options* options, RunOptions* run) {
   options->positional("MODEL", &run->model, nullptr);
   options->positional("-", &run->dash, &run->has_dash);
@@ -205,10 +203,10 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt
   if (Sampler::create(sampling, &sampler) != Status::ok) return complain(kCommand, "bad sampling options", kMisused);
 
   if (prompt.shown && !output->prompt(prompt.tokens)) return explain(Status::cancelled, *output, *session);
-  const double begin = now();
+  const double begin = seconds_now();
   session->session.reset();
   Status status = session->session.feed({prompt.tokens.data(), prompt.tokens.size()});
-  const double fed = now();
+  const double fed = seconds_now();
   totals->prefilled += session->session.position();
   GenerateResult result;
   if (status == Status::ok && !interrupted()) {
@@ -220,10 +218,13 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt
     config.user = output;
     status = generate(session->session, &tokenizer, sampler, {}, config, &result);
   }
+  // A full context after all that was asked for is no loss to the reader.
+  const bool complete = result.stopped || (result.tokens == run.n && result.tokens > 0);
+  if (status == Status::context_full && complete) status = Status::ok;
   totals->prompt_tokens += prompt.tokens.size();
   totals->tokens += result.tokens;
   totals->prefill_seconds += fed - begin;
-  totals->decode_seconds += now() - fed;
+  totals->decode_seconds += seconds_now() - fed;
   if (status == Status::ok && !interrupted()) return kDone;
   return explain(status, *output, *session);
 }
@@ -286,7 +287,7 @@ int run_command(int argc, char** argv) {
                                   "; shorten it or leave out --when-full stop");
   }
 
-  catch_interrupts();
+  const SignalGuard signals(SignalGuard::For::text);
   Output output(tokenizer, run.ids);
   Totals totals;
   status = write_samples(run, tokenizer, prompt, &session, &output, &totals);

@@ -1,4 +1,4 @@
-// tools/convert/file.cpp and signals.cpp: an output that is whole or not there, and inputs that are not files.
+// tools/convert/file.cpp and tools/signals.cpp: an output that is whole or not there, and inputs that are not files.
 #include "tools/convert/file.hpp"
 
 #include <doctest/doctest.h>
@@ -11,6 +11,7 @@
 
 #include "tests/convert/support.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow::convert::test {
 

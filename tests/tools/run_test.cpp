@@ -279,11 +279,11 @@ TEST_CASE("run: an interrupt ends it with status 130 after a whole character") {
   minnow::test::HandShape shape = ModelFile::default_shape();
   shape.pieces = {"\n", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf0\x9f", "\x98\x81"};
   const ModelFile model(shape);
-  for (const int signal_number : {SIGINT, SIGTERM}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     int pipe_ends[2];
     REQUIRE(pipe2(pipe_ends, O_CLOEXEC) == 0);
-    const pid_t child = minnow::test::start_program({"run", model.path, "--seed", "5", "-n", "4000000000"}, STDIN_FILENO,
-                                                   pipe_ends[1], STDERR_FILENO);
+    const pid_t child = minnow::test::start_program({"run", model.path, "--seed", "5", "-n", "4000000000"},
+                                                    STDIN_FILENO, pipe_ends[1], STDERR_FILENO);
     close(pipe_ends[1]);
     std::string out;
     char buffer[4096];

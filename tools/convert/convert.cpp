@@ -14,6 +14,8 @@
 #include "tools/convert/write_model.hpp"
 #include "tools/convert/zip.hpp"
 #include "tools/options.hpp"
+#include "tools/process.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow {
 

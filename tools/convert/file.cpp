@@ -1,4 +1,4 @@
-// Input and output files, on POSIX. Depends on refusal.
+// Input and output files, on POSIX. Depends on refusal, and on tools/signals.hpp.
 #if !defined(_FILE_OFFSET_BITS)
 #define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
 #endif
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <cstring>
 
 #include "tools/convert/refusal.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow::convert {
 
@@ -180,6 +180,10 @@ void OutputFile::commit() {
   }
 }
 
+void check_interrupted() {
+  if (interrupted()) throw Interrupted();
+}
+
 bool file_exists(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -205,11 +209,5 @@ std::string absolute_path(const std::string& path) {
 }
 
 bool stderr_is_terminal() { return isatty(2) == 1; }
-
-double seconds_now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 }  // namespace minnow::convert

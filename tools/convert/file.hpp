@@ -61,19 +61,7 @@ class OutputFile {
   std::uint64_t size_ = 0;
 };
 
-// Catches SIGINT, SIGTERM and SIGHUP as long as it lives; check_interrupted() then throws Interrupted. A write beyond
-// the file size limit becomes an error instead of a signal.
-class SignalGuard {
- public:
-  SignalGuard();
-  ~SignalGuard();
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
-
- private:
-  struct Saved;
-  Saved* saved_;
-};
+// Throws Interrupted once a signal has arrived; see tools/signals.hpp.
 void check_interrupted();
 
 bool file_exists(const std::string& path);     // a regular file
@@ -81,6 +69,5 @@ std::string folder_of(std::string_view path);  // "." if it has none
 std::string file_name_of(std::string_view path);
 std::string absolute_path(const std::string& path);  // links resolved; `path` itself where that fails
 bool stderr_is_terminal();
-double seconds_now();  // of a clock that never jumps
 
 }  // namespace minnow::convert
