@@ -5,6 +5,7 @@
 #include "tools/commands.hpp"
 #include "tools/convert/file.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/id_stream.hpp"
 #include "tools/json.hpp"
 #include "tools/load.hpp"
 #include "tools/loss.hpp"
@@ -36,47 +37,53 @@ struct Score {
   std::uint64_t tokens = 0;
 };
 
-// Little-endian 16-bit ids, as nanoGPT's prepare.py writes them.
-int read_ids(const std::string& path, std::uint32_t vocab_size, std::vector<Token>* out) {
-  std::string bytes;
-  if (const int status = read_input(kCommand, path, &bytes); status != kDone) return status;
-  if (bytes.size() % 2 != 0) {
-    return complain(kCommand, printable(path) + ": " + std::to_string(bytes.size()) +
-                                  " bytes, expected an even number: ids of 16 bits, as in nanoGPT's val.bin");
-  }
-  for (std::size_t i = 0; i < bytes.size(); i += 2) {
-    const auto id = static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) |
-                    static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + 1])) << 8;
-    if (id >= vocab_size) {
-      return complain(kCommand, printable(path) + ": id " + std::to_string(id) + " at byte " + std::to_string(i) +
-                                    ", expected ids below " + std::to_string(vocab_size) +
-                                    ", the model's vocab_size; was the file made with another vocabulary?");
+// Where the tokens come from: a stream of ids, or a text, which is encoded whole.
+class Source {
+ public:
+  int open(const EvalOptions& options, const LoadedModel& model) {
+    if (options.has_ids) return ids_.open(options.ids_file, model.info.vocab_size);
+    Tokenizer tokenizer;
+    if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
+      return complain(kCommand, printable(options.model) + ": the model has no vocabulary; use --ids");
     }
-    out->push_back(static_cast<Token>(id));
+    std::string text;
+    if (const int status = read_input(kCommand, options.text_file, &text); status != kDone) return status;
+    is_text_ = true;
+    return encode_text(kCommand, tokenizer, text, options.skip_unknown != 0, &text_);
   }
-  return kDone;
-}
 
-int read_tokens(const EvalOptions& options, const LoadedModel& model, std::vector<Token>* out) {
-  if (options.has_ids) return read_ids(options.ids_file, model.info.vocab_size, out);
-  Tokenizer tokenizer;
-  if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
-    return complain(kCommand, printable(options.model) + ": the model has no vocabulary; use --ids");
+  // Appends up to `count` tokens, fewer only at the end. Returns an exit status.
+  int read(std::size_t count, std::vector<Token>* out) {
+    if (!is_text_) return ids_.read(count, out);
+    const std::size_t end = count < text_.size() - at_ ? at_ + count : text_.size();
+    for (; at_ < end; ++at_) out->push_back(text_[at_]);
+    return kDone;
   }
-  std::string text;
-  if (const int status = read_input(kCommand, options.text_file, &text); status != kDone) return status;
-  return encode_text(kCommand, tokenizer, text, options.skip_unknown != 0, out);
-}
+
+ private:
+  IdStream ids_{kCommand};
+  bool is_text_ = false;
+  std::vector<Token> text_;
+  std::size_t at_ = 0;
+};
 
 // Feeds one window in batches, which gives the same bits as feeding it whole and needs little memory for logits.
-int score_window(Span<const Token> tokens, std::size_t window, std::size_t batch, Session* session,
-                 std::vector<float>* logits, convert::OutputFile* file_or_null, Score* score) {
+// tokens: [window + 1]
+int score_window(const std::vector<Token>& tokens, Session* session, std::vector<float>* logits,
+                 convert::OutputFile* file_or_null, Score* score) {
   const std::size_t vocab_size = session->model().vocab_size;
+  const std::size_t batch = logits->size() / vocab_size;
+  const std::size_t window = tokens.size() - 1;
   session->reset();
   for (std::size_t begin = 0; begin < window; begin += batch) {
+    if (interrupted()) return kInterrupted;
     const std::size_t count = window - begin < batch ? window - begin : batch;
     const Span<float> rows(logits->data(), count * vocab_size);
-    const Status status = session->feed(tokens.from(begin).first(count), rows);
+    const Status status = session->feed({tokens.data() + begin, count}, rows);
+    if (status == Status::context_full) {
+      return complain(kCommand, "a window of " + std::to_string(window) + " tokens does not fit the context of " +
+                                    std::to_string(session->context()) + "; leave out --ctx or --when-full stop");
+    }
     if (status != Status::ok) {
       return complain(kCommand, "window " + std::to_string(score->windows) + ": " + to_string(status));
     }
@@ -91,25 +98,40 @@ int score_window(Span<const Token> tokens, std::size_t window, std::size_t batch
   return kDone;
 }
 
-int score_all(const EvalOptions& options, const std::vector<Token>& tokens, LoadedSession* session, Score* score) {
-  const std::size_t window = session->session.context();
-  if (tokens.size() < window + 1) {
-    return complain(kCommand, "found " + std::to_string(tokens.size()) + " tokens, expected at least " +
-                                  std::to_string(window + 1) + ": one window and the token after it");
-  }
-  const std::size_t all = (tokens.size() - 1) / window;
-  const std::size_t windows = options.windows != 0 && options.windows < all ? options.windows : all;
+int score_all(const EvalOptions& options, Source* source, Session* session, Score* score) {
+  const ModelInfo model = session->model();
   const std::size_t batch = options.session.batch != 0 ? options.session.batch : kDefaultBatch;
-  std::vector<float> logits(batch * session->session.model().vocab_size);
-  std::unique_ptr<convert::OutputFile> file;
+  std::vector<float> logits(batch * model.vocab_size);
+  std::unique_ptr<convert::OutputFile> file;  // until the first window is in it
   if (options.has_logits) file = std::make_unique<convert::OutputFile>(options.logits_file);
-  for (std::size_t w = 0; w < windows; ++w) {
-    const Span<const Token> from(tokens.data() + w * window, window + 1);
-    const int status = score_window(from, window, batch, &session->session, &logits, file.get(), score);
-    if (status != kDone) return status;
-    if (file != nullptr) file->commit();  // the first window only
+  std::vector<Token> tokens;  // a window and the token after it, which the next window begins with
+  while (options.windows == 0 || score->windows < options.windows) {
+    if (const int status = source->read(model.block_size + std::size_t{1} - tokens.size(), &tokens); status != kDone) {
+      return status;
+    }
+    if (tokens.size() <= model.block_size) break;
+    if (const int status = score_window(tokens, session, &logits, file.get(), score); status != kDone) return status;
+    if (file != nullptr) file->commit();
     file.reset();
-    if (interrupted()) return kInterrupted;
+    tokens = {tokens.back()};
+  }
+  if (score->windows != 0) return kDone;
+  return complain(kCommand, "found " + std::to_string(tokens.size()) + " tokens, expected at least " +
+                                std::to_string(model.block_size + std::uint64_t{1}) +
+                                ": one window and the token after it");
+}
+
+int check_options(const EvalOptions& options) {
+  if (options.has_text == options.has_ids) {
+    return complain(kCommand, "expected one of --text FILE and --ids FILE", kMisused);
+  }
+  const std::string& input = options.has_ids ? options.ids_file : options.text_file;
+  for (const std::string& read : {options.model, input}) {
+    if (options.has_logits && is_same_file(options.logits_file, read)) {
+      return complain(kCommand,
+                      "--logits: " + printable(options.logits_file) + " is an input; expected another file name",
+                      kMisused);
+    }
   }
   return kDone;
 }
@@ -119,7 +141,7 @@ int score_all(const EvalOptions& options, const std::vector<Token>& tokens, Load
 int eval_command(int argc, char** argv) {
   EvalOptions eval;
   Options options(kCommand, "eval MODEL (--text FILE | --ids FILE.bin) [options]",
-                  "The mean loss over whole windows of block_size tokens; a short tail is left out.");
+                  "The mean loss over windows of block_size tokens, whatever --ctx says; a short tail is left out.");
   options.positional("MODEL", &eval.model, nullptr);
   options.text("text", "FILE", &eval.text_file, &eval.has_text, "a text; - is stdin");
   options.text("ids", "FILE", &eval.ids_file, &eval.has_ids, "16-bit little-endian ids, as nanoGPT's val.bin");
@@ -132,26 +154,26 @@ int eval_command(int argc, char** argv) {
   add_session_options(&options, &eval.session);
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;
-  if (eval.has_text == eval.has_ids) {
-    return complain(kCommand, "expected one of --text FILE and --ids FILE", kMisused);
-  }
+  if ((status = check_options(eval)) != kDone) return status;
 
   LoadedModel model;
   if ((status = open_model(kCommand, eval.model, &model)) != kDone) return status;
-  std::vector<Token> tokens;
-  if ((status = read_tokens(eval, model, &tokens)) != kDone) return status;
   LoadedSession session;
   if ((status = create_session(kCommand, model, eval.session, &session)) != kDone) return status;
   const SignalGuard signals;
   Score score;
   try {
-    if ((status = score_all(eval, tokens, &session, &score)) != kDone) return status;
+    Source source;
+    if ((status = source.open(eval, model)) != kDone) return status;
+    if ((status = score_all(eval, &source, &session.session, &score)) != kDone) return status;
+  } catch (const convert::Interrupted&) {
+    return kInterrupted;
   } catch (const convert::Refusal& refusal) {
     return complain(kCommand, printable(refusal.path()) + ": " + refusal.what());
   }
 
   const double loss = score.loss_sum / static_cast<double>(score.tokens);
-  const std::uint64_t window = session.session.context();
+  const std::uint64_t window = model.info.block_size;
   if (eval.json) {
     JsonObject json;
     json.add("loss", loss).add("perplexity", exp_f64(loss)).add("tokens", score.tokens);

@@ -8,6 +8,7 @@
 #include "text/utf8.hpp"
 #include "tools/messages.hpp"
 #include "tools/options.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow {
 namespace {
@@ -75,13 +76,20 @@ int report_unknown(const std::string& command, const Tokenizer& tokenizer, const
 int read_input(const std::string& command, const std::string& path, std::string* out) {
   const bool is_stdin = path == "-";
   std::FILE* const file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr && errno == EINTR && interrupted()) return kInterrupted;
   if (file == nullptr) return complain(command, printable(path) + ": cannot open: " + std::strerror(errno));
   out->clear();
   char buffer[1 << 14];
-  std::size_t got = 0;
-  while (out->size() <= kMaxInput && (got = std::fread(buffer, 1, sizeof buffer, file)) > 0) out->append(buffer, got);
+  while (out->size() <= kMaxInput && !interrupted()) {
+    const std::size_t got = std::fread(buffer, 1, sizeof buffer, file);
+    out->append(buffer, got);
+    if (got == sizeof buffer) continue;
+    if (std::ferror(file) == 0 || errno != EINTR) break;
+    std::clearerr(file);
+  }
   const int error = std::ferror(file) != 0 ? errno : 0;
   if (!is_stdin) std::fclose(file);
+  if (interrupted()) return kInterrupted;
   if (error != 0) return complain(command, printable(path) + ": cannot read: " + std::strerror(error));
   if (out->size() > kMaxInput) {
     return complain(command, printable(path) + ": over " + std::to_string(kMaxInput) + " bytes, the most that is read");
