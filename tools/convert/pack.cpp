@@ -4,14 +4,14 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/bits.hpp"
+
 namespace minnow::convert {
 
 namespace {
 
 constexpr Half kHalfNan = 0x7e00;
 constexpr Half kHalfInfinity = 0x7c00;
-
-bool is_finite(float x) { return x - x == 0.0f; }
 
 // The 32 columns of a group of one row, the missing ones zero.
 void load_group(const float* w, std::uint32_t columns, std::uint32_t group, float* out) {

@@ -10,7 +10,7 @@
 
 namespace minnow::convert {
 
-// Thrown by every reader and writer here, caught in convert.cpp.
+// Thrown by every reader and writer here, caught in convert.cpp and, for the output of logits, in tools/eval.cpp.
 class Refusal : public std::exception {
  public:
   explicit Refusal(std::string text, std::string path = {}) : text_(std::move(text)), path_(std::move(path)) {}
@@ -22,7 +22,7 @@ class Refusal : public std::exception {
   std::string path_;
 };
 
-// Thrown when SIGINT or SIGTERM arrived.
+// Thrown when SIGINT, SIGTERM or SIGHUP arrived.
 struct Interrupted {};
 
 inline void append_part(std::string& out, std::string_view part) { out += part; }
