@@ -89,9 +89,10 @@ TEST_CASE("nanogpt: heads come from model_args or the option") {
   CHECK(contains(plan([](auto*, auto*) {}, options, 2, false).fault, "give it with --n-head"));
   options.n_head = 4;
   CHECK(plan([](auto*, auto*) {}, options, 2, false).plan.config.n_head == 4);
-  CHECK(plan([](auto*, auto*) {}, options).plan.config.n_head == 4);
+  CHECK(plan([](auto*, auto*) {}, options, 4).plan.config.n_head == 4);
+  CHECK(contains(plan([](auto*, auto*) {}, options).fault, "model_args['n_head'] is 2 but --n-head says 4"));
   options.n_head = 3;
-  CHECK(contains(plan([](auto*, auto*) {}, options).fault, "does not divide n_embd 8"));
+  CHECK(contains(plan([](auto*, auto*) {}, options, 3).fault, "does not divide n_embd 8"));
   CHECK(contains(plan([](auto*, auto*) {}, {}, 16).fault, "does not divide n_embd 8"));
 }
 

@@ -128,6 +128,10 @@ std::uint32_t take_dimension(std::string_view name, std::uint64_t size, std::opt
 }
 
 std::uint32_t choose_n_head(const Checkpoint& checkpoint, const PlanOptions& options, std::uint32_t n_embd) {
+  if (options.n_head && checkpoint.n_head && *options.n_head != *checkpoint.n_head) {
+    refuse("model_args['n_head'] is ", *checkpoint.n_head, " but --n-head says ", *options.n_head,
+           "; expected the same; leave --n-head out");
+  }
   const std::optional<std::uint64_t> n_head = options.n_head ? options.n_head : checkpoint.n_head;
   if (!n_head) {
     refuse(
