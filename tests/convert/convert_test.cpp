@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <tuple>
 
 #include "kernels/kernels.hpp"
 #include "minnow/minnow.hpp"
@@ -39,6 +40,15 @@ std::string comparable_model(const std::string& path) {
          bytes.substr(header.tokenizer_offset, header.tokenizer_bytes) + bytes.substr(header.data_offset);
 }
 
+// A model of one layer without symbols of its own.
+void write_model_of(std::int64_t vocab_size, const std::string& path) {
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 8, 6, vocab_size, &tensors, &zip);
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
+  zip.to_file(path);
+}
+
 std::string provenance_of(const std::string& path) {
   const std::string bytes = read_file(path);
   FileHeader header;
@@ -64,7 +74,7 @@ TEST_CASE("convert: the same weights in every wrapping give the same model") {
   }
 }
 
-TEST_CASE("convert: a bare state dict needs --n-head and is then the same model") {
+TEST_CASE("convert: a bare state dict needs --n-head and is then the same model; others do not take another") {
   const TemporaryFolder folder;
   Outcome outcome = convert({fixture("variants/bare.pt"), "-o", folder / "m", "--type", "f32"});
   CHECK(outcome.status == 1);
@@ -73,6 +83,9 @@ TEST_CASE("convert: a bare state dict needs --n-head and is then the same model"
   CHECK(outcome.status == 0);
   CHECK(convert({fixture("variants/plain.pt"), "-o", folder / "n", "--type", "f32"}).status == 0);
   CHECK(comparable_model(folder / "m") == comparable_model(folder / "n"));
+  outcome = convert({fixture("variants/plain.pt"), "-o", folder / "n", "--n-head", "4"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "model_args['n_head'] is 2 but --n-head says 4; expected the same"));
 }
 
 TEST_CASE("convert: biases are there or not, as the tensors are") {
@@ -85,14 +98,36 @@ TEST_CASE("convert: biases are there or not, as the tensors are") {
 
 TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have text") {
   const TemporaryFolder folder;
-  const Outcome outcome = convert({fixture("variants/padded.pt"), "-o", folder / "m"});
+  write_model_of(64, folder / "c.pt");
+  write_file(folder / "meta.pkl", pickle_meta(7));
+  const Outcome outcome = convert({folder / "c.pt", "-o", folder / "m"});
   CHECK(outcome.status == 0);
-  CHECK(contains(outcome.message, "7 symbols in 10 rows"));
+  CHECK(contains(outcome.message, "7 symbols in 64 rows"));
   const std::string bytes = read_file(folder / "m");
   FileHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  CHECK(header.config.vocab_size == 10);
+  CHECK(header.config.vocab_size == 64);
   CHECK(header.config.n_tokens == 7);
+}
+
+TEST_CASE("convert: fewer symbols than rows are another data set's, unless the rows are padded") {
+  const TemporaryFolder folder;
+  const std::tuple<int, int, bool> cases[] = {
+      {65, 65, true},   {64, 65, false},   {2, 65, false},    {66, 65, false},  {7, 8, true},   {17, 24, true},
+      {16, 24, false},  {17, 32, true},    {33, 64, true},    {65, 128, true},  {3, 256, true}, {3, 512, false},
+      {257, 512, true}, {256, 512, false}, {256, 264, false}, {257, 264, true}, {3, 4, false}};
+  for (const auto& [symbols, rows, accepted] : cases) {
+    write_model_of(rows, folder / "c.pt");
+    write_file(folder / "meta.pkl", pickle_meta(symbols));
+    const Outcome outcome = convert({folder / "c.pt", "-o", folder / "m"});
+    CHECK_MESSAGE(outcome.status == (accepted ? 0 : 1), symbols, " symbols, ", rows, " rows: ", outcome.message);
+    if (accepted) continue;
+    const std::string found = "meta.pkl: has " + std::to_string(symbols) + " symbols but the model " +
+                              std::to_string(rows) + " rows; expected " + std::to_string(rows) + ", or ";
+    CHECK(contains(outcome.message, found));
+    CHECK(contains(outcome.message, "another data set? give the right one with --meta, or --no-text"));
+  }
+  CHECK(convert({fixture("variants/padded.pt"), "-o", folder / "n"}).status == 1);  // 7 symbols, 10 rows
 }
 
 TEST_CASE("convert: a separate output is refused by name") {
@@ -140,7 +175,8 @@ TEST_CASE("convert: a file name cannot break the provenance") {
   std::filesystem::copy_file(fixture("variants/plain.pt"), folder / (name + ".pt"));
   std::filesystem::copy_file(fixture("variants/meta.pkl"), folder / "meta.pkl");
   CHECK(convert({folder / (name + ".pt")}).status == 0);
-  CHECK(contains(provenance_of(folder / (name + ".minnow")), "source=a?b=?\u00e9????\U0001f600??.pt\nsource_sha256="));
+  CHECK(contains(provenance_of(folder / (name + ".minnow")),
+                 "source=a\\nb=\\xff\u00e9\\xc2\\x9b\\xe0\\x80\\x80\U0001f600\\xf0\\x9f.pt\nsource_sha256="));
 }
 
 TEST_CASE("convert: the default name is the checkpoint's with another ending") {
@@ -202,6 +238,29 @@ TEST_CASE("convert: GELU's form is an option") {
   CHECK(activation("tanh") == Activation::gelu_tanh);
 }
 
+TEST_CASE("convert: no name reaches the terminal raw") {
+  const TemporaryFolder folder;
+  const auto is_plain = [](const std::string& message) {
+    return message.find_first_of("\033\r\t\x9b") == std::string::npos && message.find('\n') == message.size() - 1;
+  };
+  const std::string name = folder / "no\033[31m\xc2\x9b";
+  Outcome outcome = convert({name + ".pt"});
+  CHECK(outcome.status == 1);
+  CHECK_MESSAGE(is_plain(outcome.message), outcome.message);
+  CHECK(contains(outcome.message, "minnow convert: " + folder.path() + "/no\\x1b[31m\\xc2\\x9b.pt: cannot be opened"));
+  std::filesystem::copy_file(fixture("variants/plain.pt"), name + ".pt");
+  for (const std::vector<std::string>& rest : {std::vector<std::string>{"--no-text"},
+                                               {"--meta", folder / "no\tmeta"},
+                                               {"-o", name + ".pt"},
+                                               {"--no-text", "-o", folder / "no\nfolder/m"}}) {
+    std::vector<std::string> arguments = {name + ".pt"};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    outcome = convert(arguments);
+    CHECK_MESSAGE(is_plain(outcome.message), outcome.message);
+    CHECK(outcome.message.rfind("minnow convert: ", 0) == 0);
+  }
+}
+
 TEST_CASE("convert: misuse is status 2 and touches nothing") {
   const TemporaryFolder folder;
   const std::string checkpoint = fixture("variants/plain.pt");
@@ -214,6 +273,10 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
                                                     {checkpoint, "--n-head", "x"},
                                                     {checkpoint, "--gelu", "new"},
                                                     {checkpoint, "again.pt"},
+                                                    {checkpoint, "-o", ""},
+                                                    {"none.pt", "-o", ""},
+                                                    {checkpoint, "--meta", ""},
+                                                    {checkpoint, "--meta", "meta.pkl", "--no-text"},
                                                     {checkpoint, "--fast"}}) {
     const Outcome outcome = convert(arguments);
     CHECK(outcome.status == 2);
@@ -286,13 +349,26 @@ TEST_CASE("convert: a damaged storage is found, unless checksums are to be ignor
   CHECK(convert({folder / "c.pt", "--no-text", "--ignore-crc"}).status == 0);
 }
 
+TEST_CASE("convert: a wrong checksum of data.pkl is found, unless checksums are to be ignored") {
+  const TemporaryFolder folder;
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 8, 6, 7, &tensors, &zip);
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2)).crc ^= 1;
+  zip.to_file(folder / "c.pt");
+  const Outcome outcome = convert({folder / "c.pt", "--no-text"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "the checksum of \"archive/data.pkl\" is wrong"));
+  CHECK(convert({folder / "c.pt", "--no-text", "--ignore-crc"}).status == 0);
+}
+
 TEST_CASE("convert: other kinds of files are named for what they are") {
   const TemporaryFolder folder;
   REQUIRE(convert({fixture("variants/plain.pt"), "-o", folder / "model"}).status == 0);
   const std::pair<std::string, const char*> strangers[] = {
       {"", "the file is empty"},
       {read_file(fixture("variants/plain.pt")).substr(0, 3000), "cut short"},
-      {read_file(folder / "model"), "a minnow model"},
+      {read_file(folder / "model"), "a minnow model already"},
       {"GGUF" + std::string(100, '\0'), "a GGUF file"},
       {number(2, 8) + "{}", "a safetensors file"},
       {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "a pointer file of Git LFS"},
@@ -313,6 +389,8 @@ TEST_CASE("convert: other kinds of files are named for what they are") {
     CHECK(outcome.message.find('\n') == outcome.message.size() - 1);
   }
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  std::filesystem::rename(folder / "model", folder / "m.minnow");  // the name that the output would have
+  CHECK(contains(convert({folder / "m.minnow"}).message, "this is a minnow model already; expected a checkpoint"));
   CHECK(contains(convert({folder / "none.pt"}).message, "none.pt: cannot be opened"));
   CHECK(contains(convert({folder.path()}).message, "this is a folder"));
 }

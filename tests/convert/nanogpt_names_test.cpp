@@ -29,7 +29,7 @@ Planned plan(const std::function<void(std::vector<HandTensor>*, ZipMaker*)>& cha
   Planned out;
   try {
     const InputFile file(folder / "x.pt");
-    Checkpoint checkpoint = read_torch_checkpoint(file, false);
+    Checkpoint checkpoint = read_torch_checkpoint(file);
     if (!with_arguments) checkpoint.n_head.reset();
     out.plan = plan_nanogpt(file, checkpoint, options);
   } catch (const Refusal& refusal) {

@@ -85,7 +85,7 @@ std::string pickle_one_tensor(std::string_view tensor);
 void make_model(std::int64_t n_layer, std::int64_t n_embd, std::int64_t block_size, std::int64_t vocab_size,
                 std::vector<HandTensor>* tensors, ZipMaker* zip);
 
-std::string pickle_meta(int symbols);  // the first of the lower-case alphabet
+std::string pickle_meta(int symbols);  // itos alone: the lower-case alphabet, then characters of two bytes
 
 struct Outcome {
   int status = -1;

@@ -176,7 +176,11 @@ void make_model(std::int64_t n_layer, std::int64_t n_embd, std::int64_t block_si
 std::string pickle_meta(int symbols) {
   PickleMaker p;
   p.op("}").text("itos").op("}(");
-  for (int i = 0; i < symbols; ++i) p.integer(i).text(std::string(1, static_cast<char>('a' + i)));
+  for (int i = 0; i < symbols; ++i) {
+    const int code = 0x80 + i;
+    const std::string wide = {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 63))};
+    p.integer(i).text(i < 26 ? std::string(1, static_cast<char>('a' + i)) : wide);
+  }
   return p.op("us").done();
 }
 
@@ -244,7 +248,7 @@ TEST_CASE("convert support: a checkpoint made by hand reads like one of torch.sa
   zip.to_file(folder / "hand.pt");
   CHECK(read_file(folder / "hand.pt") == zip.bytes());
   const InputFile file(folder / "hand.pt");
-  const Checkpoint checkpoint = read_torch_checkpoint(file, true);
+  const Checkpoint checkpoint = read_torch_checkpoint(file);
   REQUIRE(checkpoint.tensors.size() == 15);
   CHECK(checkpoint.tensors[1].name == "transformer.wpe.weight");
   CHECK(shape_text(checkpoint.tensors[1]) == "[6, 8]");

@@ -14,7 +14,7 @@ std::string fault_of(const ZipMaker& zip) {
   const TemporaryFolder folder;
   zip.to_file(folder / "x.pt");
   try {
-    read_torch_checkpoint(InputFile(folder / "x.pt"), true);
+    read_torch_checkpoint(InputFile(folder / "x.pt"));
     return {};
   } catch (const Refusal& refusal) {
     return refusal.what();
@@ -49,7 +49,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 }  // namespace
 
 TEST_CASE("checkpoint: what nanoGPT saved") {
-  const Checkpoint c = read_torch_checkpoint(InputFile(fixture("random-2x48/ckpt.pt")), true);
+  const Checkpoint c = read_torch_checkpoint(InputFile(fixture("random-2x48/ckpt.pt")));
   CHECK(c.n_layer == 2);
   CHECK(c.n_head == 4);
   CHECK(c.n_embd == 48);
@@ -128,6 +128,35 @@ TEST_CASE("checkpoint: damaged weights are found by their checksum") {
   CHECK(contains(fault_of(zip), "the checksum of \"archive/data/3\" is wrong"));
 }
 
+TEST_CASE("checkpoint: progress covers every storage once, and only where they are checked") {
+  const TemporaryFolder folder;
+  ZipMaker zip;
+  std::vector<HandTensor> tensors;
+  make_model(1, 256, 64, 65, &tensors, &zip);
+  std::uint64_t bytes = 0;
+  for (const ZipMaker::Entry& entry : zip.entries) bytes += entry.data.size();
+  tensors.push_back(tensors.front());
+  tensors.back().name = "lm_head.weight";
+  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
+  zip.to_file(folder / "x.pt");
+  const InputFile file(folder / "x.pt");
+  std::uint64_t calls = 0, last = 0;
+  ReadOptions options;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    CHECK(total == bytes);
+    CHECK(done > last);
+    last = done;
+    ++calls;
+  };
+  read_torch_checkpoint(file, options);
+  CHECK(last == bytes);
+  CHECK(calls > zip.entries.size());  // a large one in pieces
+  calls = 0;
+  options.check_crcs = false;
+  read_torch_checkpoint(file, options);
+  CHECK(calls == 0);
+}
+
 TEST_CASE("checkpoint: things that are no plain tensor") {
   const auto call = [](const char* module, const char* name) {
     PickleMaker q;
@@ -184,7 +213,7 @@ TEST_CASE("checkpoint: iteration and loss, where they are known") {
     ZipMaker zip;
     zip.add("archive/data.pkl", pickle_checkpoint({}, 2, more));
     zip.to_file(folder / "x.pt");
-    return read_torch_checkpoint(InputFile(folder / "x.pt"), true);
+    return read_torch_checkpoint(InputFile(folder / "x.pt"));
   };
   const auto put = [](const char* name, const std::string& value) {
     PickleMaker p;

@@ -2,6 +2,7 @@
 // tensor_source.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "tools/convert/tensor_source.hpp"
@@ -18,9 +19,13 @@ struct Checkpoint {
   std::optional<double> best_val_loss;
 };
 
+struct ReadOptions {
+  bool check_crcs = true;                                                 // of the pickle and the tensors' storages
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes of storages checked; may be empty
+};
+
 // Reads a file of torch.save. Only its table of contents and the pickle are held in memory. Throws Refusal.
-// `check_crcs`: compare the checksums of the tensors' storages.
-Checkpoint read_torch_checkpoint(const InputFile& file, bool check_crcs);
+Checkpoint read_torch_checkpoint(const InputFile& file, const ReadOptions& options = {});
 
 // What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
 std::string not_a_checkpoint(const InputFile& file);

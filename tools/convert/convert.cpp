@@ -4,9 +4,9 @@
 #include <new>
 #include <sstream>
 
+#include "base/bits.hpp"
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
-#include "text/utf8.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
@@ -23,6 +23,8 @@ namespace {
 
 using namespace convert;
 
+constexpr const char* kCommand = "convert";
+
 struct Arguments {
   std::string checkpoint;
   std::string model;
@@ -36,10 +38,19 @@ struct Arguments {
   bool verbose = false;
 };
 
+// The checkpoint's name with .minnow for its ending.
+std::string default_model_name(const std::string& checkpoint) {
+  const std::string name = file_name_of(checkpoint);
+  const std::size_t dot = name.rfind('.');
+  const std::size_t ending = dot == std::string::npos || dot == 0 ? 0 : name.size() - dot;
+  return checkpoint.substr(0, checkpoint.size() - ending) + ".minnow";
+}
+
 bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
-  Options options("convert", "convert CHECKPOINT [-o MODEL] [options]",
+  Options options(kCommand, "convert CHECKPOINT [-o MODEL] [options]",
                   "Makes a model file from a checkpoint of nanoGPT. Nothing in the checkpoint is executed.");
   bool model_given = false;
+  bool meta_given = false;
   bool vocab_given = false;
   std::string vocab;
   options.positional("CHECKPOINT", &out->checkpoint, nullptr);
@@ -51,31 +62,28 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
                   {"f32", number(WeightType::f32)},
                   {"q4", number(WeightType::q4)}},
                  &out->type, "how weights are stored (q8)");
-  options.text("meta", "META.PKL", &out->meta, nullptr,
+  options.text("meta", "META.PKL", &out->meta, &meta_given,
                "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
   options.text("vocab", "FILE", &vocab, &vocab_given, "");
   options.flag("no-text", &out->no_text, "write a model without symbols, for token ids only");
   options.number("n-head", "N", 1, 1u << 28, &out->n_head, "heads, where the checkpoint does not say");
   options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
-                 &out->gelu, "the form of GELU (erf; nanoGPT before May 2023: tanh)");
+                 &out->gelu, "the form of GELU (erf; nanoGPT before mid-2023: tanh)");
   options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
   options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
   options.flag("v", &out->verbose, "list the tensors");
   if (!options.parse(argc, argv, status)) return false;
-  const char* const missing = vocab_given                           ? "--vocab is"
-                              : out->type == number(WeightType::q4) ? "--type q4 is"
-                                                                    : nullptr;
-  if (missing != nullptr) {
-    std::fprintf(stderr, "minnow convert: %s not supported yet\n", missing);
-    *status = kMisused;
+  std::string misuse;
+  if (vocab_given) misuse = "--vocab is not supported yet";
+  if (out->type == number(WeightType::q4)) misuse = "--type q4 is not supported yet";
+  if (model_given && out->model.empty()) misuse = "-o: found \"\", expected the name of the file to write";
+  if (meta_given && out->meta.empty()) misuse = "--meta: found \"\", expected the name of a meta.pkl";
+  if (meta_given && out->no_text) misuse = "found both --meta and --no-text, expected at most one of them";
+  if (!misuse.empty()) {
+    *status = complain(kCommand, misuse, kMisused);
     return false;
   }
-  if (!model_given) {
-    const std::string name = file_name_of(out->checkpoint);
-    const std::size_t dot = name.rfind('.');
-    const std::size_t extension = dot == std::string::npos || dot == 0 ? 0 : name.size() - dot;
-    out->model = out->checkpoint.substr(0, out->checkpoint.size() - extension) + ".minnow";
-  }
+  if (!model_given) out->model = default_model_name(out->checkpoint);
   return true;
 }
 
@@ -88,7 +96,7 @@ class Progress {
     if (now - start_ < 1.0 || now - last_ < 0.1) return;
     last_ = now;
     const double percent = 100.0 * static_cast<double>(done) / static_cast<double>(total);
-    std::fprintf(stderr, "\rminnow: convert: %s %3.0f %%", what, percent);
+    std::fprintf(stderr, "\rminnow %s: %-8s %3.0f %%", kCommand, what, percent);
     shown_ = true;
   }
   void clear() {
@@ -118,25 +126,11 @@ std::string hash_file(const InputFile& file, Progress* progress) {
   return hash.finish();
 }
 
-// A name of untrusted origin as a provenance value and in messages: one line of valid UTF-8 without control characters.
-std::string plain_name(std::string_view name) {
-  std::string out;
-  while (!name.empty()) {
-    const unsigned char lead = static_cast<unsigned char>(name[0]);
-    const std::size_t length = utf8_length(name);
-    const bool ascii = lead >= 0x20 && lead < 0x7f;
-    const bool control = lead == 0xc2 && length == 2 && static_cast<unsigned char>(name[1]) < 0xa0;
-    out += ascii || (length > 1 && !control) ? name.substr(0, length) : "?";
-    name.remove_prefix(length > 0 ? length : 1);
-  }
-  return out;
-}
-
 std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Arguments& arguments,
                             Progress* progress) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
-  out << "source=" << plain_name(file_name_of(file.path())) << '\n';
+  out << "source=" << printable(file_name_of(file.path())) << '\n';
   out << "source_sha256=" << hash_file(file, progress) << '\n';
   out << "converter=minnow " << version() << '\n';
   if (checkpoint.iter_num) out << "iter_num=" << *checkpoint.iter_num << '\n';
@@ -147,6 +141,15 @@ std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint,
 
 constexpr std::uint32_t kGpt2Symbols = 50257;
 constexpr std::uint32_t kGpt2Padded = 50304;
+
+// Whether an embedding of `rows` can belong to `symbols`: it has as many, or was rounded up, as is done for speed.
+bool fits_rows(std::uint64_t symbols, std::uint64_t rows) {
+  if (symbols == rows) return true;
+  for (std::uint64_t unit = 8; unit <= 256; unit *= 2) {
+    if (round_up(symbols, unit) == rows) return true;
+  }
+  return false;
+}
 
 // The symbols for this model, empty with --no-text. Sets n_tokens.
 Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpoint, Config* config) {
@@ -159,7 +162,7 @@ Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpo
            "expected a character model with its meta.pkl; pass --no-text to use token ids only");
   }
   if (path.empty()) {
-    const std::string dataset = checkpoint.dataset.empty() ? "<dataset>" : plain_name(checkpoint.dataset);
+    const std::string dataset = checkpoint.dataset.empty() ? "<dataset>" : printable(checkpoint.dataset);
     refuse("there is no meta.pkl beside the checkpoint, nor data/", dataset,
            "/meta.pkl in its folder, one above it or the "
            "current one; expected the symbols of the ",
@@ -170,9 +173,11 @@ Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpo
     throw Refusal("is the meta.pkl itself; expected another name for the model; give one with -o", arguments.model);
   }
   Vocabulary vocabulary = read_meta(file);
-  if (vocabulary.size() > config->vocab_size) {
-    throw Refusal(concat("has ", vocabulary.size(), " symbols but the model ", config->vocab_size,
-                         "; expected no more; give the meta.pkl of this model's data set with --meta"),
+  if (!fits_rows(vocabulary.size(), config->vocab_size)) {
+    throw Refusal(concat("has ", vocabulary.size(), " symbols but the model ", config->vocab_size, " rows; expected ",
+                         config->vocab_size,
+                         ", or as many as give that when rounded up to a multiple of 8, 16, 32, 64, 128 or 256; "
+                         "is it the meta.pkl of another data set? give the right one with --meta, or --no-text"),
                   path);
   }
   config->n_tokens = static_cast<std::uint32_t>(vocabulary.size());
@@ -191,19 +196,23 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   const std::string symbols = vocabulary.empty()           ? concat(c.vocab_size, " ids without text")
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
-  std::fprintf(
-      stderr, "minnow: convert: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
-      out.target().c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
-      to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()), symbols.c_str());
+  std::fprintf(stderr, "minnow %s: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
+               kCommand, printable(out.target()).c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
+               to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()),
+               symbols.c_str());
 }
 
 void convert_file(const Arguments& arguments) {
   const InputFile file(arguments.checkpoint);
+  if (!ends_like_zip(file)) throw Refusal(not_a_checkpoint(file));
   if (file.is_same_file(arguments.model)) {
     throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
   }
-  if (!ends_like_zip(file)) throw Refusal(not_a_checkpoint(file));
-  const Checkpoint checkpoint = read_torch_checkpoint(file, !arguments.ignore_crc);
+  Progress progress;
+  ReadOptions read_options;
+  read_options.check_crcs = !arguments.ignore_crc;
+  read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
+  const Checkpoint checkpoint = read_torch_checkpoint(file, read_options);
   PlanOptions options;
   options.type = static_cast<WeightType>(arguments.type);
   options.activation = static_cast<Activation>(arguments.gelu);
@@ -214,9 +223,9 @@ void convert_file(const Arguments& arguments) {
   if (check_config(plan.config, &fault) != Status::ok) {
     refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
   }
+  progress.clear();
   if (arguments.verbose) list_tensors(plan);
 
-  Progress progress;
   OutputFile out(arguments.model);
   const std::string provenance = make_provenance(file, checkpoint, arguments, &progress);
   WriteOptions write_options;
@@ -241,16 +250,14 @@ int convert_command(int argc, char** argv) {
     convert_file(arguments);
     return kDone;
   } catch (const Interrupted&) {
-    std::fprintf(stderr, "minnow: convert: %s: interrupted; nothing was left behind\n", arguments.checkpoint.c_str());
-    return kInterrupted;
+    return complain(kCommand, printable(arguments.checkpoint) + ": interrupted; nothing was left behind", kInterrupted);
   } catch (const Refusal& refusal) {
     const std::string& path = refusal.path().empty() ? arguments.checkpoint : refusal.path();
-    std::fprintf(stderr, "minnow: convert: %s: %s\n", path.c_str(), refusal.what());
+    return complain(kCommand, printable(path) + ": " + refusal.what());
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "minnow: convert: %s: out of memory; nothing was left behind; close other programs\n",
-                 arguments.checkpoint.c_str());
+    return complain(kCommand,
+                    printable(arguments.checkpoint) + ": out of memory; nothing was left behind; close other programs");
   }
-  return kFailed;
 }
 
 }  // namespace minnow

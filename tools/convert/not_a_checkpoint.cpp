@@ -44,6 +44,7 @@ std::string not_a_checkpoint(const InputFile& file) {
   const FileKind kind = file_kind(head, file.size());
   std::string found = describe(kind);
   if (kind == FileKind::zip) found = "the file is a zip archive that is cut short";  // a whole one is read elsewhere
+  if (kind == FileKind::model) found += " already";
   if (kind == FileKind::unknown) found += concat(", it begins with ", quoted(head.substr(0, 8)));
   return concat(found, "; expected a checkpoint of torch.save; ", advice(kind));
 }

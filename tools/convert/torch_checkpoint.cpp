@@ -1,4 +1,5 @@
 // A checkpoint of torch.save: a zip archive with one pickle that refers to storages beside it. Depends on zip, pickle.
+#include <map>
 #include <set>
 
 #include "base/bits.hpp"
@@ -48,7 +49,8 @@ constexpr std::size_t kMaxTensors = 1u << 16;
 
 class Reader {
  public:
-  Reader(const InputFile& file, bool check_crcs) : zip_(file), check_crcs_(check_crcs), file_(file) {}
+  Reader(const InputFile& file, const ReadOptions& options)
+      : zip_(file, options.check_crcs), options_(options), file_(file) {}
 
   Checkpoint read() {
     const ZipEntry& entry = find_pickle(zip_);
@@ -61,6 +63,7 @@ class Reader {
     }
     Checkpoint out;
     read_model(&out);
+    if (options_.check_crcs) check_storages(out.tensors);
     read_arguments(&out);
     read_training(&out);
     return out;
@@ -101,15 +104,27 @@ class Reader {
       }
       if (!names.insert(name).second) refuse("the tensor ", quoted(name), " is there twice; ", kExpectStateDict);
       out->tensors.push_back(read_tensor(name, value));
-      if (check_crcs_) check_storage_once(out->tensors.back().storage);
     }
   }
 
   static constexpr std::string_view kExpectStateDict =
       "expected a state dict of named tensors; save {'model': model.state_dict(), ..} with torch.save";
 
-  void check_storage_once(const std::string& name) {
-    if (checked_.insert(name).second) zip_.check_crc(*zip_.find(name));
+  // Each storage once, in the file's order.
+  void check_storages(const std::vector<StoredTensor>& tensors) {
+    std::map<std::uint64_t, const ZipEntry*> storages;  // by their place in the file
+    std::uint64_t total = 0;
+    for (const StoredTensor& tensor : tensors) {
+      const ZipEntry* const entry = zip_.find(tensor.storage);
+      if (storages.emplace(entry->header_offset, entry).second) total += entry->bytes;
+    }
+    std::uint64_t done = 0;
+    for (const auto& [offset, entry] : storages) {
+      zip_.check_crc(*entry, [&](std::uint64_t bytes) {
+        done += bytes;
+        if (options_.progress) options_.progress(done, total);
+      });
+    }
   }
 
   // `name` is for messages.
@@ -248,15 +263,16 @@ class Reader {
   }
 
   ZipArchive zip_;
-  bool check_crcs_;
+  const ReadOptions& options_;
   const InputFile& file_;
   std::string folder_;  // inside the archive, with the slash
   PickleTree tree_;
-  std::set<std::string> checked_;
 };
 
 }  // namespace
 
-Checkpoint read_torch_checkpoint(const InputFile& file, bool check_crcs) { return Reader(file, check_crcs).read(); }
+Checkpoint read_torch_checkpoint(const InputFile& file, const ReadOptions& options) {
+  return Reader(file, options).read();
+}
 
 }  // namespace minnow::convert

@@ -155,7 +155,7 @@ bool ends_like_zip(const InputFile& file) {
   return find_end(file, &end_offset);
 }
 
-ZipArchive::ZipArchive(const InputFile& file) : file_(file) {
+ZipArchive::ZipArchive(const InputFile& file, bool check_crcs) : file_(file), check_crcs_(check_crcs) {
   const Directory where = find_directory(file);
   const std::string directory = read_piece(file, where.offset, where.bytes);
   std::size_t at = 0;
@@ -208,20 +208,24 @@ std::uint64_t ZipArchive::data_offset(const ZipEntry& entry) const {
   return offset;
 }
 
+// 0 is taken as "not recorded": some writers leave the field so. The data whose checksum truly is 0, one in 2^32, goes
+// unchecked with it.
+bool ZipArchive::has_crc(const ZipEntry& entry) const { return check_crcs_ && entry.crc != 0; }
+
 std::string ZipArchive::read(const ZipEntry& entry, std::uint64_t limit) const {
   if (entry.bytes > limit) {
     refuse("the entry ", quoted(entry.name), " has ", entry.bytes, " bytes; expected at most ", limit,
            "; save the checkpoint again with torch.save");
   }
   std::string out = read_piece(file_, data_offset(entry), entry.bytes);
-  if (entry.crc != 0 && crc32(0, out.data(), out.size()) != entry.crc) {
+  if (has_crc(entry) && crc32(0, out.data(), out.size()) != entry.crc) {
     damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
   }
   return out;
 }
 
-void ZipArchive::check_crc(const ZipEntry& entry) const {
-  if (entry.crc == 0) return;
+void ZipArchive::check_crc(const ZipEntry& entry, const std::function<void(std::uint64_t bytes)>& on_read) const {
+  if (!has_crc(entry)) return;
   std::uint64_t offset = data_offset(entry);
   std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(entry.bytes, std::uint64_t{1} << 18)), '\0');
   std::uint32_t crc = 0;
@@ -231,6 +235,7 @@ void ZipArchive::check_crc(const ZipEntry& entry) const {
     crc = crc32(crc, buffer.data(), bytes);
     offset += bytes;
     left -= bytes;
+    if (on_read) on_read(bytes);
   }
   if (crc != entry.crc) damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
 }

@@ -2,6 +2,7 @@
 // used as paths. Depends on file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,9 @@ struct ZipEntry {
 
 class ZipArchive {
  public:
-  explicit ZipArchive(const InputFile& file);  // throws Refusal
+  // `check_crcs`: whether read() and check_crc() compare checksums. A recorded checksum of 0 counts as "not recorded"
+  // and is never compared. Throws Refusal.
+  explicit ZipArchive(const InputFile& file, bool check_crcs = true);
 
   const std::vector<ZipEntry>& entries() const { return entries_; }  // ascending by name
   const ZipEntry* find(std::string_view name) const;                 // null if there is none
@@ -32,14 +35,17 @@ class ZipArchive {
   // another entry or leaves the file.
   std::uint64_t data_offset(const ZipEntry& entry) const;
 
-  // The whole entry. Its checksum is compared, see check_crc().
+  // The whole entry. Throws Refusal if its checksum differs.
   std::string read(const ZipEntry& entry, std::uint64_t limit) const;
 
-  // Reads the entry in pieces and throws Refusal if its checksum differs. Checksum 0 counts as not recorded.
-  void check_crc(const ZipEntry& entry) const;
+  // Reads the entry in pieces and throws Refusal if its checksum differs. `on_read` gets the bytes of each piece.
+  void check_crc(const ZipEntry& entry, const std::function<void(std::uint64_t bytes)>& on_read = {}) const;
 
  private:
+  bool has_crc(const ZipEntry& entry) const;
+
   const InputFile& file_;
+  bool check_crcs_;
   std::vector<ZipEntry> entries_;
 };
 
