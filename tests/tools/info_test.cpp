@@ -8,13 +8,11 @@ namespace {
 using minnow::test::json_value;
 using minnow::test::ModelFile;
 using minnow::test::Outcome;
-using minnow::test::program_runs;
 using minnow::test::run_program;
 
 }  // namespace
 
 TEST_CASE("info: --json") {
-  if (!program_runs()) return;
   const ModelFile file;
   const Model model = minnow::test::open_model(file.bytes);
   const Outcome o = run_program({"info", file.path, "--json"});
@@ -55,7 +53,6 @@ TEST_CASE("info: --json") {
 }
 
 TEST_CASE("info: memory follows the options") {
-  if (!program_runs()) return;
   const ModelFile file;
   const Model model = minnow::test::open_model(file.bytes);
   SessionConfig config;
@@ -76,7 +73,6 @@ TEST_CASE("info: memory follows the options") {
 }
 
 TEST_CASE("info: for people") {
-  if (!program_runs()) return;
   const ModelFile file;
   const Outcome o = run_program({"info", file.path, "--verify"});
   CHECK(o.status == 0);
@@ -87,7 +83,6 @@ TEST_CASE("info: for people") {
 }
 
 TEST_CASE("info: --verify finds what opening does not read") {
-  if (!program_runs()) return;
   const ModelFile file;
   std::string damaged(reinterpret_cast<const char*>(file.bytes.data()), file.bytes.size());
   damaged[damaged.size() - 200] = static_cast<char>(damaged[damaged.size() - 200] ^ 16);

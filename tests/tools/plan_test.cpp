@@ -6,11 +6,9 @@ namespace {
 using minnow::test::json_value;
 using minnow::test::ModelFile;
 using minnow::test::Outcome;
-using minnow::test::program_runs;
 using minnow::test::run_program;
 
 TEST_CASE("plan: a shape") {
-  if (!program_runs()) return;
   Outcome o = run_program(
       {"plan", "--n-layer", "1", "--n-head", "8", "--n-embd", "512", "--bias", "--tokens", "1000", "--json"});
   CHECK(o.status == 0);
@@ -30,7 +28,6 @@ TEST_CASE("plan: a shape") {
 }
 
 TEST_CASE("plan: a model, and its shape without the file, need the same session") {
-  if (!program_runs()) return;
   const ModelFile file;
   const Outcome of_file = run_program({"plan", file.path, "--json", "--ctx", "11", "--threads", "3"});
   CHECK(of_file.status == 0);
@@ -45,7 +42,6 @@ TEST_CASE("plan: a model, and its shape without the file, need the same session"
 }
 
 TEST_CASE("plan: refuses what does not fit") {
-  if (!program_runs()) return;
   Outcome o = run_program({"plan", "--n-layer", "268435456", "--n-embd", "268435456", "--n-head", "1"});
   CHECK(o.status == 1);
   CHECK(o.err.find("minnow plan: ") == 0);
