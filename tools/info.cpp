@@ -1,8 +1,9 @@
 // `minnow info`: what a model file holds, what a session over it needs, and what would run it.
 #include <cstdio>
 
+#include "kernels/kernels.hpp"
 #include "model/view.hpp"
-#include "session/options.hpp"
+#include "session/state.hpp"
 #include "tools/commands.hpp"
 #include "tools/json.hpp"
 #include "tools/load.hpp"
@@ -69,6 +70,8 @@ struct Info {
   std::uint32_t threads = 1;
   std::uint64_t session_bytes = 0;
   AttentionCost attention;
+  bool checked = false;
+  bool verified = false;
   Kernelset kernels;
 
   explicit Info(const LoadedModel& loaded) : model(&loaded), view(loaded.model) {}
@@ -101,8 +104,10 @@ void print_json(const Info& info) {
   json.add("kv", to_string(info.kv)).add("kv_bytes_a_token", info.attention.kv_bytes_a_token);
   json.add("context", std::uint64_t{info.context}).add("threads", std::uint64_t{info.threads});
   json.add("isa", to_string(info.isa)).add("kernels", kernels_name(info.isa).c_str());
-  json.raw("available",
-           json_array(info.kernels.count, [&](std::size_t i) { return json_string(info.kernels.tables[i]->name); }));
+  Isa isas[kIsaCount];
+  const std::size_t count = available_isas({isas, kIsaCount});
+  json.raw("available", json_array(count, [&](std::size_t i) { return json_string(to_string(isas[i])); }));
+  if (info.checked) json.add("verified", info.verified);
   JsonObject provenance;
   for_each_provenance(m.provenance,
                       [&](const std::string& key, std::string_view value) { provenance.add(key.c_str(), value); });
@@ -116,18 +121,19 @@ void print_text(const Info& info) {
   const ModelInfo& m = info.model->info;
   const Config& c = info.view.config();
   const auto number = [](std::uint64_t n) { return grouped(n); };
-  print_line("shape", number(m.n_layer) + " layers, " + number(m.n_head) + " heads of " + number(m.head_size) + " (" +
-                          number(m.n_kv_head) + " for keys and values), " + number(m.n_embd) + " wide, MLP " +
-                          number(m.n_hidden) + ", block size " + number(m.block_size));
+  print_line("shape", number(m.n_layer) + plural(m.n_layer, " layer") + ", " + number(m.n_head) +
+                          plural(m.n_head, " head") + " of " + number(m.head_size) + " (" + number(m.n_kv_head) +
+                          " for keys and values), " + number(m.n_embd) + " wide, MLP " + number(m.n_hidden) +
+                          ", block size " + number(m.block_size));
   print_line("family", std::string(name_of(c.norm)) + " norm, " + name_of(c.positions) + " positions, " +
                            name_of(c.activation) + ", " + (has_biases(info.view) ? "biases" : "no biases") + ", " +
                            (c.output == Output::tied ? "tied output" : "separate output"));
-  print_line("vocabulary", number(m.vocab_size) + " ids, " +
+  print_line("vocabulary", number(m.vocab_size) + plural(m.vocab_size, " id") + ", " +
                                (m.has_text ? number(m.n_tokens) + " with text" : std::string("no text in the file")));
   print_line("parameters", number(m.n_parameters) + " as " + to_string(m.type));
   print_line("file", bytes_text(m.file_bytes));
   print_line("session", bytes_text(info.session_bytes) + ", context " + number(info.context) + ", " +
-                            number(info.threads) + (info.threads == 1 ? " thread" : " threads"));
+                            number(info.threads) + plural(info.threads, " thread"));
   print_line("cache",
              bytes_text(info.attention.kv_bytes_a_token) + " a token, keys and values as " + to_string(info.kv));
   std::string available;
@@ -138,16 +144,16 @@ void print_text(const Info& info) {
   for_each_provenance(m.provenance, [](const std::string& key, std::string_view value) {
     print_line(printable(key).c_str(), printable(value));
   });
+  if (info.verified) print_line("verified", "checksums hold, every weight is finite");
 }
 
-int verify(const LoadedModel& model, bool json) {
+int verify(const LoadedModel& model) {
   Fault fault;
   const Status status = model.model.verify(&fault);
   if (status != Status::ok) {
     return complain(kCommand, printable(model.path) + ": " + to_string(status) + ": " + fault.what + " (at byte " +
                                   std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");
   }
-  if (!json) print_line("verified", "checksums hold, every weight is finite");
   return kDone;
 }
 
@@ -173,15 +179,18 @@ int info_command(int argc, char** argv) {
   if ((status = prepare_session(kCommand, model, session_options, &session)) != kDone) return status;
   Info info(model);
   info.isa = resolved_isa(session.config.isa);
-  info.kv = resolved_kv(session.config.kv, model.info.type);
-  info.context = session.config.context != 0 ? session.config.context : model.info.block_size;
+  info.kv = session.kv;
+  info.context = session.context;
   info.threads = session.pool.width();
   info.session_bytes = session.bytes;
   if (!attention_cost(info.view.config(), kv_bytes(info.kv), info.context, &info.attention)) {
     return complain(kCommand, "the cache of one token does not fit 64 bits");
   }
+  info.checked = check;
+  if (check) status = verify(model);
+  info.verified = check && status == kDone;
   json ? print_json(info) : print_text(info);
-  return check ? verify(model, json) : kDone;
+  return status;
 }
 
 }  // namespace minnow

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "kernels/kernels.hpp"
+#include "model/view.hpp"
+#include "session/options.hpp"
 #include "tools/file_kind.hpp"
 
 namespace minnow {
@@ -15,12 +17,6 @@ namespace {
 // A model below this stays in the caches of one core, where threads cost more than they bring.
 constexpr std::uint64_t kThreadsFrom = 32u << 20;
 constexpr std::uint32_t kMaxDefaultThreads = 8;
-
-std::uint32_t threads_for(const SessionOptions& options, const ModelInfo& info) {
-  if (options.threads != 0) return static_cast<std::uint32_t>(options.threads);
-  if (info.file_bytes < kThreadsFrom) return 1;
-  return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxDefaultThreads);
-}
 
 // What a file that is no model seems to be, and what to do.
 std::string not_a_model(const LoadedModel& model) {
@@ -38,14 +34,20 @@ std::string io_message(int error) {
 }
 
 std::string present_isas() {
-  Isa isas[6];
-  const std::size_t count = available_isas({isas, 6});
+  Isa isas[kIsaCount];
+  const std::size_t count = available_isas({isas, kIsaCount});
   std::string names;
   for (std::size_t i = 0; i < count; ++i) names += (i == 0 ? "" : ", ") + std::string(to_string(isas[i]));
   return names;
 }
 
 }  // namespace
+
+std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes) {
+  if (options.threads != 0) return static_cast<std::uint32_t>(options.threads);
+  if (model_bytes < kThreadsFrom) return 1;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxDefaultThreads);
+}
 
 void add_session_options(Options* options, SessionOptions* out) {
   options->heading("session options:");
@@ -55,8 +57,10 @@ void add_session_options(Options* options, SessionOptions* out) {
                    {"f32", static_cast<std::uint32_t>(KvType::f32)},
                    {"q8", static_cast<std::uint32_t>(KvType::q8)}},
                   &out->kv, "store keys and values as f16 or f32 (f32 for f32 models, else f16)");
-  options->number("threads", "N", 1, 256, &out->threads, "threads (1; for models over 32 MB the cores, up to 8)");
-  options->number("batch", "N", 1, 1024, &out->batch, "prompt tokens computed together (16)");
+  options->number("threads", "N", 1, kMaxWorkers, &out->threads,
+                  "threads (1; for models over 32 MB the cores, up to 8)");
+  options->number("batch", "N", 1, kMaxBatch, &out->batch,
+                  ("prompt tokens computed together (" + std::to_string(kDefaultBatch) + ")").c_str());
   std::vector<Choice> policies;
   for (const WhenFull when : {WhenFull::half, WhenFull::slide, WhenFull::ring, WhenFull::stop}) {
     policies.push_back({to_string(when), static_cast<std::uint32_t>(when)});
@@ -126,12 +130,17 @@ int prepare_session(const std::string& command, const LoadedModel& model, const 
   if (const int status = session_config(command, model.info.block_size, options, &out->config); status != kDone) {
     return status;
   }
-  const std::uint32_t threads = threads_for(options, model.info);
+  const std::uint32_t threads = threads_for(options, model.info.file_bytes);
   if (threads > 1 && ThreadPool::create(threads, &out->pool) != Status::ok) {
     return complain(command, "cannot start threads");
   }
   out->config.executor = out->pool.executor();
-  const Status status = Session::memory_needed(model.model, out->config, &out->bytes);
+  const Config& config = ModelView(model.model).config();
+  SessionShape shape;
+  Status status = session_shape(config, out->config, &shape);
+  if (status == Status::ok) status = session_bytes(config, shape, &out->bytes);
+  out->context = shape.context;
+  out->kv = shape.kv;
   return status == Status::ok ? kDone : complain(command, session_refusal(status, out->config));
 }
 
@@ -150,11 +159,6 @@ int create_session(const std::string& command, const LoadedModel& model, const S
 Isa resolved_isa(Isa isa) {
   const Kernels* const kernels = select_kernels(isa);
   return kernels == nullptr ? Isa::reference : kernels->isa;
-}
-
-KvType resolved_kv(KvType kv, WeightType type) {
-  if (kv != KvType::automatic) return kv;
-  return type == WeightType::f32 ? KvType::f32 : KvType::f16;
 }
 
 std::string kernels_name(Isa isa) {

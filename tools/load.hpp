@@ -19,6 +19,8 @@ struct SessionOptions {
   std::uint32_t when_full = 0;
   std::uint32_t isa = 0;
 };
+// The threads that a model of this many bytes gets.
+std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes);
 void add_session_options(Options* options, SessionOptions* out);
 
 struct LoadedModel {
@@ -37,7 +39,9 @@ struct LoadedSession {
   };
   ThreadPool pool;
   SessionConfig config;
-  std::size_t bytes = 0;  // of memory
+  std::uint32_t context = 0;      // config's, resolved: never 0
+  KvType kv = KvType::automatic;  // never automatic
+  std::size_t bytes = 0;          // of memory
   std::unique_ptr<std::byte, Free> memory;
   Session session;
 };
@@ -47,15 +51,14 @@ int session_config(const std::string& command, std::uint32_t block_size, const S
 // Why a session of this config was refused, in words.
 std::string session_refusal(Status status, const SessionConfig& config);
 
-// Fills pool, config and bytes: all that is known without taking the memory.
+// Fills pool, config, context, kv and bytes: all that is known without taking the memory.
 int prepare_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
                     LoadedSession* out);
 int create_session(const std::string& command, const LoadedModel& model, const SessionOptions& options,
                    LoadedSession* out);
 
-// What `best` and `automatic` stand for here.
+// What `best` stands for here.
 Isa resolved_isa(Isa isa);
-KvType resolved_kv(KvType kv, WeightType type);
 
 // The name of the kernels that run for `isa`, "vnni (EVEX)".
 std::string kernels_name(Isa isa);

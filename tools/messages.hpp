@@ -1,6 +1,7 @@
 // Words for the user, on stderr.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,8 @@ std::string printable(std::string_view text);
 inline bool is_utf8(std::string_view character) {
   return character.size() > 1 || static_cast<unsigned char>(character[0]) < 0x80;
 }
+
+// "layer" for 1, else "layers".
+inline std::string plural(std::uint64_t n, const char* noun) { return std::string(noun) + (n == 1 ? "" : "s"); }
 
 }  // namespace minnow

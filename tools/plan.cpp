@@ -13,20 +13,21 @@ namespace {
 
 constexpr const char* kCommand = "plan";
 
-// Defaults of nanoGPT's GPTConfig, 0: follows from others.
+// Of a bare shape. Without a figure: that of nanoGPT's GPTConfig, or what follows from others.
+constexpr std::uint32_t kNotGiven = UINT32_MAX;
 struct PlanOptions {
   std::string model;
   bool has_model = false;
-  std::uint64_t n_layer = 12;
-  std::uint64_t n_head = 12;
+  std::uint64_t n_layer = 0;
+  std::uint64_t n_head = 0;
   std::uint64_t n_kv_head = 0;
-  std::uint64_t n_embd = 768;
+  std::uint64_t n_embd = 0;
   std::uint64_t head_size = 0;
   std::uint64_t n_hidden = 0;
-  std::uint64_t block_size = 1024;
-  std::uint64_t vocab_size = 50304;
+  std::uint64_t block_size = 0;
+  std::uint64_t vocab_size = 0;
   bool bias = false;
-  std::uint32_t type = static_cast<std::uint32_t>(WeightType::q8);
+  std::uint32_t type = kNotGiven;
   std::uint64_t tokens = 0;
   bool json = false;
   SessionOptions session;
@@ -99,13 +100,25 @@ int plan_model(const PlanOptions& options, Plan* out) {
   if (const int status = prepare_session(kCommand, model, options.session, &session); status != kDone) return status;
   const ModelView view(model.model);
   out->config = view.config();
-  out->context = session.config.context != 0 ? session.config.context : out->config.block_size;
-  out->kv = resolved_kv(session.config.kv, model.info.type);
+  out->context = session.context;
+  out->kv = session.kv;
   out->session_bytes = session.bytes;
   return count_parameters(out->config, file_has, &view, &out->parameters) ? kDone : too_large();
 }
 
-int plan_shape(const PlanOptions& options, Plan* out) {
+bool names_a_shape(const PlanOptions& o) {
+  const bool figure =
+      (o.n_layer | o.n_head | o.n_kv_head | o.n_embd | o.head_size | o.n_hidden | o.block_size | o.vocab_size) != 0;
+  return figure || o.bias || o.type != kNotGiven;
+}
+
+int plan_shape(PlanOptions options, Plan* out) {
+  const auto fill = [](std::uint64_t* figure, std::uint64_t standard) { *figure = *figure != 0 ? *figure : standard; };
+  fill(&options.n_layer, 12);
+  fill(&options.n_head, 12);
+  fill(&options.n_embd, 768);
+  fill(&options.block_size, 1024);
+  fill(&options.vocab_size, 50304);
   Config& c = out->config;
   c.n_layer = static_cast<std::uint32_t>(options.n_layer);
   c.n_head = static_cast<std::uint32_t>(options.n_head);
@@ -113,7 +126,7 @@ int plan_shape(const PlanOptions& options, Plan* out) {
   c.n_embd = static_cast<std::uint32_t>(options.n_embd);
   c.block_size = static_cast<std::uint32_t>(options.block_size);
   c.vocab_size = c.n_tokens = static_cast<std::uint32_t>(options.vocab_size);
-  c.weight_type = options.type;
+  c.weight_type = options.type != kNotGiven ? options.type : static_cast<std::uint32_t>(WeightType::q8);
   if (options.head_size == 0 && c.n_embd % c.n_head != 0) {
     return complain(kCommand,
                     "n-embd " + std::to_string(c.n_embd) + " is no multiple of n-head " + std::to_string(c.n_head) +
@@ -134,10 +147,8 @@ int plan_shape(const PlanOptions& options, Plan* out) {
   SessionConfig config;
   if (const int status = session_config(kCommand, c.block_size, options.session, &config); status != kDone)
     return status;
-  if (options.session.threads > 1) {  // only counted
-    config.executor.run = [](void*, std::uint32_t, Job, void*) {};
-    config.executor.width = static_cast<std::uint32_t>(options.session.threads);
-  }
+  config.executor.width = threads_for(options.session, out->parameters.weight_bytes);
+  if (config.executor.width > 1) config.executor.run = [](void*, std::uint32_t, Job, void*) {};  // only counted
   SessionShape shape;
   Status status = session_shape(c, config, &shape);
   if (status == Status::ok) status = session_bytes(c, shape, &out->session_bytes);
@@ -172,8 +183,9 @@ void print_line(const char* name, const std::string& text) { std::printf("%-46s 
 void print_text(const Plan& plan) {
   const Config& c = plan.config;
   const ParameterCount& p = plan.parameters;
-  std::printf("%u layers, %u heads of %u (%u for keys and values), %u wide, MLP %u, block size %u, %u token ids\n\n",
-              c.n_layer, c.n_head, c.head_size, c.n_kv_head, c.n_embd, c.n_hidden, c.block_size, c.vocab_size);
+  std::printf("%u%s, %u%s of %u (%u for keys and values), %u wide, MLP %u, block size %u, %u%s\n\n", c.n_layer,
+              plural(c.n_layer, " layer").c_str(), c.n_head, plural(c.n_head, " head").c_str(), c.head_size,
+              c.n_kv_head, c.n_embd, c.n_hidden, c.block_size, c.vocab_size, plural(c.vocab_size, " token id").c_str());
   print_line("parameters", grouped(p.total));
   print_line("  attention block, each layer", grouped(p.attention_block));
   print_line("  MLP, each layer", grouped(p.mlp));
@@ -182,7 +194,7 @@ void print_text(const Plan& plan) {
   if (p.output != 0) print_line("  output matrix", grouped(p.output));
   const std::string type = to_string(static_cast<WeightType>(c.weight_type));
   print_line(("weights as " + type).c_str(), bytes_text(p.weight_bytes));
-  const std::string tokens = grouped(plan.tokens) + " tokens";
+  const std::string tokens = grouped(plan.tokens) + plural(plan.tokens, " token");
   print_line((std::string("keys and values as ") + to_string(plan.kv) + ", a token").c_str(),
              bytes_text(plan.attention.kv_bytes_a_token));
   print_line(("  for " + tokens).c_str(), bytes_text(plan.attention.kv_bytes));
@@ -201,6 +213,9 @@ int plan_command(int argc, char** argv) {
   bind(&options, &plan_options);
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;
+  if (plan_options.has_model && names_a_shape(plan_options)) {
+    return complain(kCommand, "found a MODEL and options of a shape, expected one of them", kMisused);
+  }
   Plan plan;
   status = plan_options.has_model ? plan_model(plan_options, &plan) : plan_shape(plan_options, &plan);
   if (status != kDone) return status;

@@ -52,8 +52,8 @@ TEST_CASE("fixture: f32 gives PyTorch's logits, attention and greedy text") {
   const Converted f32("f32");
   const std::vector<Token> prompt = load_ids(kFixture + "prompt.u16");
   REQUIRE(prompt.size() == 24);
-  Isa isas[6];
-  const std::size_t n = available_isas({isas, 6});
+  Isa isas[kIsaCount];
+  const std::size_t n = available_isas({isas, kIsaCount});
   for (std::size_t i = 0; i < n; ++i) {
     CAPTURE(to_string(isas[i]));
     SessionConfig config;
@@ -96,8 +96,8 @@ TEST_CASE("fixture: the same bits on every instruction set, by 1 and 3 threads, 
   REQUIRE(ThreadPool::create(3, &pool) == Status::ok);
   for (const char* type : {"f32", "f16", "q8"}) {
     const Converted converted(type);
-    Isa isas[6];
-    const std::size_t n = available_isas({isas, 6});
+    Isa isas[kIsaCount];
+    const std::size_t n = available_isas({isas, kIsaCount});
     std::vector<float> first;
     for (std::size_t i = 0; i < n; ++i) {
       for (const std::size_t split : {std::size_t{1}, std::size_t{7}, std::size_t{16}, prompt.size()}) {

@@ -49,7 +49,17 @@ TEST_CASE("info: --json") {
     CHECK(json_value(o.out, e.key) == e.value);
   }
   CHECK(o.out.find("\"provenance\": {\"source\": \"hand\"}") != std::string::npos);
-  CHECK(json_value(o.out, "available").find("\"reference\"") == 1);
+  const std::string available = json_value(o.out, "available");
+  CHECK(available.find("\"reference\"") == 1);
+  for (std::size_t at = 1; at + 1 < available.size();) {
+    const std::size_t end = available.find_first_of(",]", at);
+    const std::string name = available.substr(at + 1, end - at - 2);
+    CAPTURE(name);
+    CHECK(run_program({"info", file.path, "--isa", name}).status == 0);
+    at = end + 2;
+  }
+  CHECK(json_value(o.out, "verified") == "(no verified)");
+  CHECK(json_value(run_program({"info", file.path, "--json", "--verify"}).out, "verified") == "true");
 }
 
 TEST_CASE("info: memory follows the options") {
@@ -91,6 +101,7 @@ TEST_CASE("info: --verify finds what opening does not read") {
   const Outcome o = run_program({"info", path, "--verify", "--json"});
   CHECK(o.status == 1);
   CHECK(o.one_line_with("corrupt"));
+  CHECK(json_value(o.out, "verified") == "false");
 }
 
 }  // namespace minnow

@@ -1,4 +1,6 @@
 // `minnow plan`: the program's figures; the arithmetic has its own test.
+#include <thread>
+
 #include "tests/tools/child.hpp"
 
 namespace {
@@ -39,6 +41,15 @@ TEST_CASE("plan: a model, and its shape without the file, need the same session"
                    "16",     "--vocab-size", "11", "--n-hidden", "32", "--bias",   "--type", "f32",
                    "--json", "--ctx",        "11", "--threads",  "3"});
   CHECK(bare.out == of_file.out);
+}
+
+TEST_CASE("plan: a large shape is counted with the threads that its file would get") {
+  const std::vector<std::string> large = {"plan", "--n-layer", "12", "--json"};
+  const unsigned threads = std::min(8u, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::string> told = large;
+  told.insert(told.end(), {"--threads", std::to_string(threads)});
+  CHECK(run_program(large).out == run_program(told).out);
+  CHECK(run_program({"plan", "--n-layer", "1", "--n-head", "1"}).out.find("1 layer, 1 head of 768") == 0);
 }
 
 TEST_CASE("plan: refuses what does not fit") {
