@@ -116,8 +116,8 @@ int score_all(const EvalOptions& options, Source* source, Session* session, Scor
     tokens = {tokens.back()};
   }
   if (score->windows != 0) return kDone;
-  return complain(kCommand, "found " + std::to_string(tokens.size()) + " tokens, expected at least " +
-                                std::to_string(model.block_size + std::uint64_t{1}) +
+  return complain(kCommand, "found " + std::to_string(tokens.size()) + plural(tokens.size(), " token") +
+                                ", expected at least " + std::to_string(model.block_size + std::uint64_t{1}) +
                                 ": one window and the token after it");
 }
 
@@ -181,8 +181,9 @@ int eval_command(int argc, char** argv) {
     std::printf("%s\n", json.str().c_str());
   } else {
     std::printf("loss        %.6f nats a token\nperplexity  %.4f\n", loss, exp_f64(loss));
-    std::printf("tokens      %llu in %llu windows of %llu\n", static_cast<unsigned long long>(score.tokens),
-                static_cast<unsigned long long>(score.windows), static_cast<unsigned long long>(window));
+    std::printf("tokens      %llu in %llu %s of %llu\n", static_cast<unsigned long long>(score.tokens),
+                static_cast<unsigned long long>(score.windows), plural(score.windows, "window").c_str(),
+                static_cast<unsigned long long>(window));
   }
   return kDone;
 }

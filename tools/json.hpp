@@ -1,4 +1,5 @@
-// Writing JSON: objects with a stable order of keys, a decimal point in every locale, numbers that read back equal.
+// Writing JSON: objects with a stable order of keys, numbers that read back equal. Numbers get a decimal point because
+// the program never calls setlocale().
 #pragma once
 
 #include <cstdint>

@@ -40,10 +40,11 @@ int unknown_command(const char* word) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view near = minnow::nearest_name(word, names);
+  const std::string shown = minnow::printable(word);
   if (near.empty()) {
-    std::fprintf(stderr, "minnow: unknown command '%s' (see minnow --help)\n", word);
+    std::fprintf(stderr, "minnow: unknown command '%s' (see minnow --help)\n", shown.c_str());
   } else {
-    std::fprintf(stderr, "minnow: unknown command '%s'; did you mean %s?\n", word, near.data());
+    std::fprintf(stderr, "minnow: unknown command '%s'; did you mean %s?\n", shown.c_str(), near.data());
   }
   return minnow::kMisused;
 }

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "minnow/minnow.hpp"
+
 namespace minnow {
 namespace {
 
@@ -130,6 +132,10 @@ bool Options::parse(int argc, char** argv, int* status) {
       print_help();
       *status = kDone;
       return false;
+    } else if (argument == "--version") {
+      std::printf("minnow %s\n", version());
+      *status = kDone;
+      return false;
     } else if (!parse_option(argument, argc, argv, &i)) {
       return false;
     }
@@ -240,6 +246,7 @@ void Options::print_help() const {
     std::printf("  %-22s %s\n", left.c_str(), option.help.c_str());
   }
   std::printf("  %-22s %s\n", "--help", "this text");
+  std::printf("  %-22s %s\n", "--version", "minnow's version");
 }
 
 }  // namespace minnow

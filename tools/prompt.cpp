@@ -1,5 +1,6 @@
 #include "tools/prompt.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -52,7 +53,12 @@ std::string alphabet(const Tokenizer& tokenizer) {
 int report_unknown(const std::string& command, const Tokenizer& tokenizer, const Unknowns& unknowns) {
   std::string list;
   std::size_t shown = 0;
-  for (const auto& [character, unknown] : unknowns) {
+  std::vector<const Unknowns::value_type*> in_order;  // of first places
+  for (const auto& each : unknowns) in_order.push_back(&each);
+  std::sort(in_order.begin(), in_order.end(),
+            [](const auto* a, const auto* b) { return a->second.places[0] < b->second.places[0]; });
+  for (const auto* each : in_order) {
+    const auto& [character, unknown] = *each;
     if (shown++ == kShownUnknowns) {
       list += "; and " + std::to_string(unknowns.size() - kShownUnknowns) + " other characters";
       break;
@@ -122,7 +128,8 @@ int encode_text(const std::string& command, const Tokenizer& tokenizer, std::str
   out->resize(tokens + result.tokens);
   if (unknowns.empty()) return kDone;
   if (!skip) return report_unknown(command, tokenizer, unknowns);
-  complain(command, "skipped " + std::to_string(skipped) + " characters that the model does not know");
+  complain(command,
+           "skipped " + std::to_string(skipped) + plural(skipped, " character") + " that the model does not know");
   return kDone;
 }
 

@@ -20,9 +20,12 @@ struct RunOptions {
   std::string model;
   std::string prompt;
   std::string prompt_file;
+  std::string start;
   std::string dash;
   bool has_prompt = false;
   bool has_file = false;
+  bool has_start = false;
+  bool has_stop = false;
   bool has_dash = false;
   std::uint64_t n = 256;
   double temperature = 0.8;
@@ -112,6 +115,7 @@ void bind(Options* options, RunOptions* run) {
   options->positional("-", &run->dash, &run->has_dash);
   options->text("p", "TEXT", &run->prompt, &run->has_prompt, "the prompt (a new line)");
   options->text("f", "FILE", &run->prompt_file, &run->has_file, "read the prompt from a file or pipe; - is stdin");
+  options->text("start", "TEXT", &run->start, &run->has_start, "the prompt, or FILE:NAME for the prompt in a file");
   options->number("n", "N", 0, UINT32_MAX, &run->n, "tokens to write (256)");
   options->real("temp", "T", 0, 1e30, &run->temperature, "temperature; 0 always takes the likeliest token (0.8)");
   options->number("top-k", "K", 0, UINT32_MAX, &run->top_k, "only the K likeliest tokens, and ties; 0: all (200)");
@@ -119,13 +123,12 @@ void bind(Options* options, RunOptions* run) {
   options->real("min-p", "P", 0, 1, &run->min_p, "only tokens at least P times as likely as the likeliest (0)");
   options->number("seed", "S", 0, UINT64_MAX, &run->seed, "start of the random numbers (from the system)");
   options->number("samples", "N", 1, UINT32_MAX, &run->samples, "texts to write, with seeds S, S + 1, .. (1)");
-  options->text("stop", "TEXT", &run->stop, nullptr, "end before this text");
+  options->text("stop", "TEXT", &run->stop, &run->has_stop, "end before this text");
   options->choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &run->skip_unknown,
                   "characters that the model does not know: error or skip (error)");
   options->flag("ids", &run->ids, "prompt and output are decimal token ids");
   options->flag("no-echo", &run->no_echo, "do not print the prompt");
   options->flag("stats", &run->stats, "speed, memory and seed on stderr at the end");
-  options->alias("start", "p");
   options->alias("num_samples", "samples");
   options->alias("max_new_tokens", "n");
   options->alias("temperature", "temp");
@@ -133,13 +136,24 @@ void bind(Options* options, RunOptions* run) {
   add_session_options(options, &run->session);
 }
 
+// --start as nanoGPT's sample.py takes it: a text, or "FILE:" and a name.
+void take_start(RunOptions* run) {
+  constexpr std::string_view kFile = "FILE:";
+  const bool is_file = std::string_view(run->start).substr(0, kFile.size()) == kFile;
+  (is_file ? run->has_file : run->has_prompt) = true;
+  (is_file ? run->prompt_file : run->prompt) = run->start.substr(is_file ? kFile.size() : 0);
+}
+
 int check_options(const RunOptions& run) {
   if (run.has_dash && run.dash != "-") {
     return complain(kCommand, "one argument too many: '" + printable(run.dash) + "'; a prompt is given with -p",
                     kMisused);
   }
-  if (int{run.has_prompt} + int{run.has_file} + int{run.has_dash} > 1) {
+  if (int{run.has_prompt} + int{run.has_file} + int{run.has_dash} + int{run.has_start} > 1) {
     return complain(kCommand, "more than one prompt; expected one of -p TEXT, -f FILE and -", kMisused);
+  }
+  if (run.ids && run.has_stop) {
+    return complain(kCommand, "found --ids and --stop, expected one of them: ids are written without text", kMisused);
   }
   if (static_cast<float>(run.top_p) <= 0) {
     return complain(kCommand, "--top-p: found 0, expected a number above 0, up to 1", kMisused);
@@ -236,11 +250,13 @@ double per_second(std::uint64_t count, double seconds) {
 void print_stats(const RunOptions& run, const LoadedModel& model, const LoadedSession& session, const Output& output,
                  const Totals& totals) {
   const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::fprintf(stderr, "prompt: %llu tokens, prefill %.0f tokens/s\n", number(totals.prompt_tokens),
-               per_second(totals.prefilled, totals.prefill_seconds));
-  std::fprintf(stderr, "text: %llu tokens, decode %.0f tokens/s\n", number(totals.tokens),
-               per_second(totals.tokens, totals.decode_seconds));
-  std::fprintf(stderr, "first text: %.1f ms after the start of the process\n", output.first_text() * 1e3);
+  std::fprintf(stderr, "prompt: %llu %s, prefill %.0f tokens/s\n", number(totals.prompt_tokens),
+               plural(totals.prompt_tokens, "token").c_str(), per_second(totals.prefilled, totals.prefill_seconds));
+  std::fprintf(stderr, "text: %llu %s, decode %.0f tokens/s\n", number(totals.tokens),
+               plural(totals.tokens, "token").c_str(), per_second(totals.tokens, totals.decode_seconds));
+  if (output.first_text() == 0) std::fprintf(stderr, "first text: none\n");
+  if (output.first_text() != 0)
+    std::fprintf(stderr, "first text: %.1f ms after the start of the process\n", output.first_text() * 1e3);
   std::fprintf(stderr, "memory: peak %llu bytes, model %llu, session %llu\n", number(peak_memory()),
                number(model.info.file_bytes), number(session.bytes));
   std::fprintf(stderr, "seed: %llu\n", number(run.seed));
@@ -251,7 +267,7 @@ int write_samples(const RunOptions& run, const Tokenizer& tokenizer, const Promp
                   Output* output, Totals* totals) {
   for (std::uint64_t i = 0; i < run.samples; ++i) {
     if (i > 0) {
-      if (!output->at_line_start() && !output->text("\n")) return explain(Status::cancelled, *output, *session);
+      if (!run.ids && !output->text("\n")) return explain(Status::cancelled, *output, *session);
       if (!output->text(kSeparator)) return explain(Status::cancelled, *output, *session);
     }
     const int status = write_sample(run, tokenizer, prompt, run.seed + i, session, output, totals);
@@ -270,19 +286,21 @@ int run_command(int argc, char** argv) {
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;
   if ((status = check_options(run)) != kDone) return status;
+  if (run.has_start) take_start(&run);
 
   LoadedModel model;
   if ((status = open_model(kCommand, run.model, &model)) != kDone) return status;
   Tokenizer tokenizer;
-  if (Tokenizer::open(model.model, &tokenizer) != Status::ok && (!run.ids || !run.stop.empty())) {
-    return complain(kCommand, printable(run.model) + ": the model has no vocabulary; use --ids, without --stop");
+  if (Tokenizer::open(model.model, &tokenizer) != Status::ok && !run.ids) {
+    return complain(kCommand, printable(run.model) + ": the model has no vocabulary; use --ids");
   }
   Prompt prompt;
   if ((status = make_prompt(run, model, tokenizer, &prompt)) != kDone) return status;
   LoadedSession session;
   if ((status = create_session(kCommand, model, run.session, &session)) != kDone) return status;
   if (session.config.when_full == WhenFull::stop && prompt.tokens.size() > session.session.context()) {
-    return complain(kCommand, "the prompt has " + std::to_string(prompt.tokens.size()) + " tokens, the context " +
+    return complain(kCommand, "the prompt has " + std::to_string(prompt.tokens.size()) +
+                                  plural(prompt.tokens.size(), " token") + ", the context " +
                                   std::to_string(session.session.context()) +
                                   "; shorten it or leave out --when-full stop");
   }

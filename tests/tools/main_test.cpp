@@ -19,6 +19,9 @@ TEST_CASE("program: help and version") {
     CHECK(o.out.find(std::string("\n  ") + command + " ") != std::string::npos);
     const Outcome help = run_program({command, "--help"});
     CHECK(help.status == 0);
+    const Outcome version = run_program({command, "--version"});
+    CHECK(version.status == 0);
+    CHECK(version.out == std::string("minnow ") + minnow::version() + "\n");
     CHECK(help.err.empty());
     CHECK(help.out.find(std::string("usage: minnow ") + command) == 0);
   }
@@ -36,7 +39,12 @@ TEST_CASE("program: misuse") {
   } cases[] = {
       {{"rnu"}, "did you mean run?"},
       {{"frobnicate"}, "unknown command 'frobnicate'"},
+      {{"\x1b[2J"}, "unknown command '\\x1b[2J'"},
       {{"run"}, "MODEL is missing"},
+      {{"run", model.path, "--ids", "--stop", "a"}, "found --ids and --stop"},
+      {{"plan", model.path, "--n-layer", "12"}, "found a MODEL and options of a shape"},
+      {{"plan", model.path, "--type", "q8"}, "found a MODEL and options of a shape"},
+      {{"run", model.path, "--start", "a", "-p", "b"}, "more than one prompt"},
       {{"run", model.path, "--tmep", "1"}, "did you mean --temp?"},
       {{"run", model.path, "-n", "abc"}, "-n: found 'abc', expected a whole number, 0 to 4294967295"},
       {{"run", model.path, "-n", "99999999999"}, "found '99999999999'"},

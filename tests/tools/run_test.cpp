@@ -134,7 +134,7 @@ TEST_CASE("run: sample i is the run with seed + i") {
   std::string expected;
   for (std::uint64_t i = 0; i < 5; ++i) {
     const std::string text = "a" + library_text(model, "a", 20 + i, 7);
-    if (i > 0) expected += (expected.back() == '\n' ? "" : "\n") + std::string(kLine);
+    if (i > 0) expected += "\n" + std::string(kLine);  // whatever the text ends with
     expected += text;
   }
   const Outcome o = run_program({"run", model.path, "-p", "a", "-n", "7", "--seed", "20", "--samples", "5"});
@@ -292,6 +292,38 @@ TEST_CASE("run: an interrupt ends it with status 130 after a whole character") {
     while (end < out.size()) end += utf8_length(std::string_view(whole).substr(end));
     CHECK(end == out.size());
   }
+}
+
+TEST_CASE("run: a sample that ends in a new line gets one more before the line") {
+  minnow::test::HandShape shape = ModelFile::default_shape();
+  shape.pieces = {"\n"};
+  const ModelFile model(shape);
+  CHECK(run_program({"run", model.path, "-n", "1", "--samples", "2"}).out == "\n\n\n" + std::string(kLine) + "\n\n");
+}
+
+TEST_CASE("run: --start FILE:NAME reads a file, -p does not") {
+  const ModelFile model;
+  const std::string file = model.folder.write("prompt.txt", "ab\n");
+  CHECK(run_program({"run", model.path, "--start=FILE:" + file, "-n", "0"}).out == "ab\n");
+  CHECK(run_program({"run", model.path, "--start", "a", "-n", "0"}).out == "a");
+  Outcome o = run_program({"run", model.path, "--start", "FILE:" + model.folder.path("none")});
+  CHECK(o.status == 1);
+  CHECK(o.one_line_with("No such file"));
+  o = run_program({"run", model.path, "-p", "FILE:a", "-n", "0", "--unknown", "skip"});
+  CHECK(o.out == "a");
+}
+
+TEST_CASE("run: unknown characters in the order of the text; singular forms") {
+  const ModelFile model;
+  Outcome o = run_program({"run", model.path, "-p", "zayx"});
+  const std::size_t z = o.err.find("'z'"), y = o.err.find("'y'"), x = o.err.find("'x'");
+  CHECK(z < y);
+  CHECK(y < x);
+  CHECK(x != std::string::npos);
+  o = run_program({"run", model.path, "-p", "az", "--unknown", "skip", "-n", "0", "--stats"});
+  CHECK(o.err.find("skipped 1 character that") != std::string::npos);
+  CHECK(o.err.find("prompt: 1 token, ") != std::string::npos);
+  CHECK(o.err.find("first text: none\n") != std::string::npos);
 }
 
 }  // namespace minnow
