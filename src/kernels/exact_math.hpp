@@ -81,15 +81,15 @@ inline double log_f64(double x) noexcept {
 // faster than exp_f32 where the CPU is not known to have a fused one.
 // x = n log 2 + r, |r| <= log(2) / 2; exp x = 2^n exp r, by its series.
 inline double exp_f64(double x) noexcept {
-  constexpr double kMagic = 0x1.8p52;  // adding it rounds to a whole number, which stands in the low bits
+  constexpr double kRoundMagic64 = 0x1.8p52;  // adding it rounds to a whole number, which stands in the low bits
   const double limited = x > 709.0 ? 709.0 : x;
-  const double shifted = limited * 0x1.71547652b82fep+0 + kMagic;
-  const double n = shifted - kMagic;
+  const double shifted = limited * 0x1.71547652b82fep+0 + kRoundMagic64;
+  const double n = shifted - kRoundMagic64;
   // log 2 in two parts, the first with 21 zero bits at its end: n times it is exact.
   const double r = (limited - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
-  constexpr double kInverseFactorial[] = {
-      1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-      1.0 / 5040,       1.0 / 720,       1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2};
+  constexpr double kInverseFactorial[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
+                                          1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,
+                                          1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
   double p = kInverseFactorial[0];
   for (int i = 1; i < 12; ++i) p = p * r + kInverseFactorial[i];
   p = (p * r * r + r) + 1.0;

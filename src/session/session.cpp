@@ -2,8 +2,8 @@
 #include <new>
 
 #include "base/check.hpp"
-#include "session/options.hpp"
 #include "session/layers.hpp"
+#include "session/options.hpp"
 
 namespace minnow {
 namespace {

@@ -114,9 +114,8 @@ OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)
   struct stat status;
   const bool replaces = stat(target_.c_str(), &status) == 0;
   if (replaces && !S_ISREG(status.st_mode)) {
-    refuse_file(target_, S_ISDIR(status.st_mode)
-                             ? "this is a folder; expected a file name; add one"
-                             : "this is a pipe or a device; expected a file name; give another");
+    refuse_file(target_, S_ISDIR(status.st_mode) ? "this is a folder; expected a file name; add one"
+                                                 : "this is a pipe or a device; expected a file name; give another");
   }
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     // Short, so that a target with the longest legal name still has a neighbour.
