@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <tuple>
 
 #include "kernels/kernels.hpp"
 #include "minnow/minnow.hpp"
@@ -112,11 +111,17 @@ TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have 
 
 TEST_CASE("convert: fewer symbols than rows are another data set's, unless the rows are padded") {
   const TemporaryFolder folder;
-  const std::tuple<int, int, bool> cases[] = {
-      {65, 65, true},   {64, 65, false},   {2, 65, false},    {66, 65, false},  {7, 8, true},   {17, 24, true},
-      {16, 24, false},  {17, 32, true},    {33, 64, true},    {65, 128, true},  {3, 256, true}, {3, 512, false},
-      {257, 512, true}, {256, 512, false}, {256, 264, false}, {257, 264, true}, {3, 4, false}};
-  for (const auto& [symbols, rows, accepted] : cases) {
+  const struct {
+    int symbols, rows;
+    bool accepted;
+  } cases[] = {{65, 65, true},   {64, 65, false}, {2, 65, false},   {66, 65, false},   {7, 8, true},
+               {17, 24, true},   {16, 24, false}, {17, 32, true},   {33, 64, true},    {65, 128, true},
+               {3, 256, true},   {3, 512, false}, {257, 512, true}, {256, 512, false}, {256, 264, false},
+               {257, 264, true}, {3, 4, false}};
+  for (const auto& c : cases) {
+    const int symbols = c.symbols;
+    const int rows = c.rows;
+    const bool accepted = c.accepted;
     write_model_of(rows, folder / "c.pt");
     write_file(folder / "meta.pkl", pickle_meta(symbols));
     const Outcome outcome = convert({folder / "c.pt", "-o", folder / "m"});
