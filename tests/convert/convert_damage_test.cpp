@@ -44,8 +44,6 @@ namespace minnow::convert::test {
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 bool opens(const std::string& path) {
   const std::string bytes = read_file(path);
   std::vector<std::uint64_t> aligned((bytes.size() + 15) / 16 * 2);

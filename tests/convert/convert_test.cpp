@@ -15,39 +15,6 @@ namespace minnow::convert::test {
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-// Config, tensor table, tokenizer and weights, after the file was opened as a model and its checksums held; without the
-// provenance, which names the source, and what follows from its length.
-std::string comparable_model(const std::string& path) {
-  const std::string bytes = read_file(path);
-  std::vector<std::uint64_t> aligned((bytes.size() + 15) / 16 * 2);
-  std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  const Span<const std::byte> file(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size());
-  Model model;
-  Fault fault;
-  const bool opened = Model::open(file, &model, &fault) == Status::ok;
-  REQUIRE_MESSAGE(opened, path, ": ", fault.what);
-  const bool verified = model.verify(&fault) == Status::ok;
-  CHECK_MESSAGE(verified, path, ": ", fault.what);
-  FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  std::vector<TensorEntry> entries(header.tensor_count);
-  std::memcpy(entries.data(), &bytes[header.header_bytes], entries.size() * sizeof(TensorEntry));
-  for (TensorEntry& entry : entries) entry.offset -= header.data_offset;
-  return bytes.substr(offsetof(FileHeader, config), sizeof(Config)) + raw(entries) +
-         bytes.substr(header.tokenizer_offset, header.tokenizer_bytes) + bytes.substr(header.data_offset);
-}
-
-// A model of one layer without symbols of its own.
-void write_model_of(std::int64_t vocab_size, const std::string& path) {
-  ZipMaker zip;
-  std::vector<HandTensor> tensors;
-  make_model(1, 8, 6, vocab_size, &tensors, &zip);
-  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
-  zip.to_file(path);
-}
-
 std::string provenance_of(const std::string& path) {
   const std::string bytes = read_file(path);
   FileHeader header;
@@ -93,46 +60,6 @@ TEST_CASE("convert: biases are there or not, as the tensors are") {
   CHECK(outcome.status == 0);
   CHECK_FALSE(contains(outcome.message, "bias"));
   CHECK(contains(convert({fixture("variants/plain.pt"), "-o", folder / "n", "-v"}).message, "attn.c_attn.bias"));
-}
-
-TEST_CASE("convert: a padded vocabulary keeps its rows, only the known ids have text") {
-  const TemporaryFolder folder;
-  write_model_of(64, folder / "c.pt");
-  write_file(folder / "meta.pkl", pickle_meta(7));
-  const Outcome outcome = convert({folder / "c.pt", "-o", folder / "m"});
-  CHECK(outcome.status == 0);
-  CHECK(contains(outcome.message, "7 symbols in 64 rows"));
-  const std::string bytes = read_file(folder / "m");
-  FileHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  CHECK(header.config.vocab_size == 64);
-  CHECK(header.config.n_tokens == 7);
-}
-
-TEST_CASE("convert: fewer symbols than rows are another data set's, unless the rows are padded") {
-  const TemporaryFolder folder;
-  const struct {
-    int symbols, rows;
-    bool accepted;
-  } cases[] = {{65, 65, true},   {64, 65, false}, {2, 65, false},   {66, 65, false},   {7, 8, true},
-               {17, 24, true},   {16, 24, false}, {17, 32, true},   {33, 64, true},    {65, 128, true},
-               {3, 256, true},   {3, 512, false}, {257, 512, true}, {256, 512, false}, {256, 264, false},
-               {257, 264, true}, {3, 4, false}};
-  for (const auto& c : cases) {
-    const int symbols = c.symbols;
-    const int rows = c.rows;
-    const bool accepted = c.accepted;
-    write_model_of(rows, folder / "c.pt");
-    write_file(folder / "meta.pkl", pickle_meta(symbols));
-    const Outcome outcome = convert({folder / "c.pt", "-o", folder / "m"});
-    CHECK_MESSAGE(outcome.status == (accepted ? 0 : 1), symbols, " symbols, ", rows, " rows: ", outcome.message);
-    if (accepted) continue;
-    const std::string found = "meta.pkl: has " + std::to_string(symbols) + " symbols but the model " +
-                              std::to_string(rows) + " rows; expected " + std::to_string(rows) + ", or ";
-    CHECK(contains(outcome.message, found));
-    CHECK(contains(outcome.message, "another data set? give the right one with --meta, or --no-text"));
-  }
-  CHECK(convert({fixture("variants/padded.pt"), "-o", folder / "n"}).status == 1);  // 7 symbols, 10 rows
 }
 
 TEST_CASE("convert: a separate output is refused by name") {
@@ -194,41 +121,6 @@ TEST_CASE("convert: the default name is the checkpoint's with another ending") {
     CHECK(contains(outcome.message, "n_layer 1, n_head 2, n_embd 8, block_size 6, q8"));
   }
   CHECK(folder.names() == std::vector<std::string>{".z", ".z.minnow", "meta.pkl", "x.minnow", "x.pt", "y", "y.minnow"});
-}
-
-TEST_CASE("convert: symbols are given, found, left out, or asked for") {
-  const TemporaryFolder folder;
-  std::filesystem::copy_file(fixture("variants/plain.pt"), folder / "c.pt");
-  Outcome outcome = convert({folder / "c.pt"});
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "data/random/meta.pkl"));
-  CHECK(contains(outcome.message, "--no-text"));
-  outcome = convert({folder / "c.pt", "--meta", fixture("variants/meta.pkl")});
-  CHECK(outcome.status == 0);
-  CHECK(contains(outcome.message, "7 symbols"));
-  outcome = convert({folder / "c.pt", "--no-text"});
-  CHECK(outcome.status == 0);
-  CHECK(contains(outcome.message, "7 ids without text"));
-  comparable_model(folder / "c.minnow");
-  outcome = convert({folder / "c.pt", "--meta", fixture("random-2x48/meta.pkl")});
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "meta.pkl: has 37 symbols but the model 7"));
-  outcome = convert({folder / "c.pt", "--meta", folder / "none.pkl"});
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "none.pkl: cannot be opened"));
-}
-
-TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
-  const TemporaryFolder folder;
-  ZipMaker zip;
-  std::vector<HandTensor> tensors;
-  make_model(1, 2, 2, 50304, &tensors, &zip);
-  zip.add("archive/data.pkl", pickle_checkpoint(tensors, 1));
-  zip.to_file(folder / "c.pt");
-  const Outcome outcome = convert({folder / "c.pt"});
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "GPT-2's tokenizer, which is not supported yet"));
-  CHECK(convert({folder / "c.pt", "--no-text"}).status == 0);
 }
 
 TEST_CASE("convert: GELU's form is an option") {

@@ -27,8 +27,6 @@ std::string fault_of(Body body) {
   }
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 void write_through(const std::string& target, std::string_view bytes) {
   OutputFile out(target);
   out.append(bytes.data(), bytes.size());

@@ -54,8 +54,6 @@ void rename(std::vector<HandTensor>* tensors, const std::string& from, const std
   find(tensors, from)->name = to;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("nanogpt: the config that shapes and model_args say") {

@@ -68,8 +68,6 @@ std::string bin(const char (&literal)[N]) {
   return std::string(literal, N - 1);
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("pickle: constants and numbers") {

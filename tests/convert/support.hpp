@@ -14,7 +14,12 @@ using minnow::test::TemporaryFolder;
 
 void write_file(const std::string& path, std::string_view bytes);
 std::string read_file(const std::string& path);
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 inline std::string fixture(const std::string& name) { return "tests/fixtures/" + name; }
+
+// Config, tensor table, tokenizer and weights, after the file was opened as a model and its checksums held; without the
+// provenance, which names the source, and what follows from its length.
+std::string comparable_model(const std::string& path);
 
 std::string number(std::uint64_t value, unsigned bytes);  // little-endian
 template <class T>

@@ -16,10 +16,32 @@
 #include <sstream>
 
 #include "base/crc32.hpp"
+#include "minnow/minnow.hpp"
+#include "model/format.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/checkpoint.hpp"
 
 namespace minnow::convert::test {
+
+std::string comparable_model(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::vector<std::uint64_t> aligned((bytes.size() + 15) / 16 * 2);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  const Span<const std::byte> file(reinterpret_cast<const std::byte*>(aligned.data()), bytes.size());
+  Model model;
+  Fault fault;
+  const bool opened = Model::open(file, &model, &fault) == Status::ok;
+  REQUIRE_MESSAGE(opened, path, ": ", fault.what);
+  const bool verified = model.verify(&fault) == Status::ok;
+  CHECK_MESSAGE(verified, path, ": ", fault.what);
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::vector<TensorEntry> entries(header.tensor_count);
+  std::memcpy(entries.data(), &bytes[header.header_bytes], entries.size() * sizeof(TensorEntry));
+  for (TensorEntry& entry : entries) entry.offset -= header.data_offset;
+  return bytes.substr(offsetof(FileHeader, config), sizeof(Config)) + raw(entries) +
+         bytes.substr(header.tokenizer_offset, header.tokenizer_bytes) + bytes.substr(header.data_offset);
+}
 
 void write_file(const std::string& path, std::string_view bytes) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);

@@ -44,8 +44,6 @@ std::string fault_of_view(std::vector<std::int64_t> size, std::vector<std::int64
   return fault_of_tensor(tensor);
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("checkpoint: what nanoGPT saved") {

@@ -48,8 +48,6 @@ std::string itos_only(const Pairs& pairs) {
   return put_itos(p, pairs).done();
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // Stands in another folder for as long as it lives.
 class WorkingFolder {
  public:

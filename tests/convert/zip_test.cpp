@@ -37,8 +37,6 @@ std::string read_entry(const ZipMaker& zip, const std::string& name, bool check_
   return read_entry(folder / "x.zip", name, check_crcs);
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 TEST_CASE("zip: sizes come from the directory, offsets from the local header") {
