@@ -47,9 +47,9 @@ struct Kernels {
   void (*quantise)(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) = nullptr;
 
   // y = (x - mean) / sqrt(variance + eps) * weight + bias over n elements (Ba et al., arXiv:1607.06450), as
-  // t = (x - mean) * (1 / sqrt(variance + eps)); y = fma(t, weight, bias), or t * weight without a bias.
-  // weight and bias are padded to 8 with anything finite. y may be x.
-  void (*layer_norm)(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps,
+  // t = (x - mean) * (1 / sqrt(variance + eps)); y = fma(t, weight, bias), or t * weight without a bias, t + bias
+  // without a weight, t without both. weight and bias are padded to 8 with anything finite. y may be x.
+  void (*layer_norm)(const float* x, const float* weight_or_null, const float* bias_or_null, std::uint32_t n, float eps,
                      float* y) = nullptr;
 
   // x += y. n elements.
@@ -80,6 +80,26 @@ struct Kernels {
   // values: of one head, [slots][value_pitch(head_size)].
   void (*attention_mix[2])(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
                            std::uint32_t count, float c, float* o) = {};
+
+  // y = x / sqrt(mean of x^2 + eps) * weight over n elements (Zhang, Sennrich, arXiv:1910.07467), as
+  // t = x * (1 / sqrt(sum / n + eps)), the sum by fma in 8 lanes; y = t * weight, or t without a weight. y may be x.
+  void (*rms_norm)(const float* x, const float* weight_or_null, std::uint32_t n, float eps, float* y) = nullptr;
+
+  // In place. relu: x > 0 ? x : +0, and NaN stays NaN; relu_squared: the square of that (So et al., arXiv:2109.08668).
+  void (*relu)(float* x, std::uint32_t n) = nullptr;
+  void (*relu_squared)(float* x, std::uint32_t n) = nullptr;
+
+  // x = x * (gate / (1 + exp(-gate))) (SwiGLU: Shazeer, arXiv:2002.05202).
+  void (*silu_gate)(float* x, const float* gate, std::uint32_t n) = nullptr;
+
+  // x = limit * tanh(x / limit), as a = |x / limit|, e = exp(-2 a), tanh = (1 - e) / (1 + e) with the sign of x.
+  void (*softcap)(float* x, std::uint32_t n, float limit) = nullptr;
+
+  // Rotates pairs (a, b) of one head (Su et al., arXiv:2104.09864): a' = fma(a, cos, -(b * sin)),
+  // b' = fma(b, cos, a * sin). Index 0: pair i is elements 2 i and 2 i + 1; 1: elements i and pairs + i, as
+  // RotaryPairing in model/format.hpp. x is not padded: exactly 2 * pairs floats are read and written.
+  // cos, sin [pairs padded to 8].
+  void (*rotate[2])(float* x, const float* cos, const float* sin, std::uint32_t pairs) = {};
 };
 
 // The tables that this build has and this CPU can run, in ascending order of speed; [0] is the reference.

@@ -52,6 +52,12 @@ Status check_sizes(const TokenizerHeader& header, std::uint64_t section_bytes, s
     return blame(fault, Status::corrupt, "tokenizer: n_tokens and text_bytes do not add up to the section's size",
                  offsetof(TokenizerHeader, text_bytes), header.text_bytes);
   }
+  const bool plain = header.split == TokenizerSplit::none && header.n_merges == 0 && header.n_special == 0 &&
+                     header.begin == 0 && header.space_prefix == 0;
+  if (reserved_is_zero && !plain) {
+    return blame(fault, Status::corrupt, "tokenizer: a field of another kind is not 0",
+                 offsetof(TokenizerHeader, split), header.n_merges);
+  }
   for (const std::uint32_t& word : header.reserved) {
     if (reserved_is_zero && word != 0) {
       return blame(fault, Status::corrupt, "tokenizer: a reserved field is not 0",

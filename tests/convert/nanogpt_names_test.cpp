@@ -28,10 +28,9 @@ Planned plan(const std::function<void(std::vector<HandTensor>*, ZipMaker*)>& cha
   zip.to_file(folder / "x.pt");
   Planned out;
   try {
-    const InputFile file(folder / "x.pt");
-    Checkpoint checkpoint = read_torch_checkpoint(file);
-    if (!with_arguments) checkpoint.n_head.reset();
-    out.plan = plan_nanogpt(file, checkpoint, options);
+    Checkpoint checkpoint = read_torch_checkpoint(std::make_shared<const InputFile>(folder / "x.pt"));
+    if (!with_arguments) checkpoint.settings.erase("n_head");
+    out.plan = plan_model(checkpoint, options);
   } catch (const Refusal& refusal) {
     out.fault = refusal.what();
   }
@@ -55,6 +54,10 @@ void rename(std::vector<HandTensor>* tensors, const std::string& from, const std
 }
 
 }  // namespace
+
+TEST_CASE("nanogpt: model_args that are no sizes") {
+  CHECK(contains(plan([](auto*, auto*) {}, {}, -2).fault, "model_args['n_head'] is not a positive number"));
+}
 
 TEST_CASE("nanogpt: the config that shapes and model_args say") {
   const Planned p = plan([](auto*, auto*) {});

@@ -269,14 +269,14 @@ TEST_CASE("convert support: a checkpoint made by hand reads like one of torch.sa
   zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
   zip.to_file(folder / "hand.pt");
   CHECK(read_file(folder / "hand.pt") == zip.bytes());
-  const InputFile file(folder / "hand.pt");
+  const auto file = std::make_shared<const InputFile>(folder / "hand.pt");
   const Checkpoint checkpoint = read_torch_checkpoint(file);
   REQUIRE(checkpoint.tensors.size() == 15);
   CHECK(checkpoint.tensors[1].name == "transformer.wpe.weight");
   CHECK(shape_text(checkpoint.tensors[1]) == "[6, 8]");
-  CHECK(checkpoint.n_head == 2);
+  CHECK(checkpoint.settings.at("n_head").integer == 2);
   float row[8] = {};
-  RowReader(file, checkpoint.tensors[1]).read(1, 1, row);
+  RowReader(*file, checkpoint.tensors[1]).read(1, 1, row);
   CHECK(row[0] == -117.0f / 128.0f);
 }
 

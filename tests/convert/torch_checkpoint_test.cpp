@@ -14,7 +14,7 @@ std::string fault_of(const ZipMaker& zip) {
   const TemporaryFolder folder;
   zip.to_file(folder / "x.pt");
   try {
-    read_torch_checkpoint(InputFile(folder / "x.pt"));
+    read_torch_checkpoint(std::make_shared<const InputFile>(folder / "x.pt"));
     return {};
   } catch (const Refusal& refusal) {
     return refusal.what();
@@ -47,12 +47,12 @@ std::string fault_of_view(std::vector<std::int64_t> size, std::vector<std::int64
 }  // namespace
 
 TEST_CASE("checkpoint: what nanoGPT saved") {
-  const Checkpoint c = read_torch_checkpoint(InputFile(fixture("random-2x48/ckpt.pt")));
-  CHECK(c.n_layer == 2);
-  CHECK(c.n_head == 4);
-  CHECK(c.n_embd == 48);
-  CHECK(c.block_size == 24);
-  CHECK(c.vocab_size == 37);
+  const Checkpoint c = read_torch_checkpoint(std::make_shared<const InputFile>(fixture("random-2x48/ckpt.pt")));
+  CHECK(c.settings.at("n_layer").integer == 2);
+  CHECK(c.settings.at("n_head").integer == 4);
+  CHECK(c.settings.at("n_embd").integer == 48);
+  CHECK(c.settings.at("block_size").integer == 24);
+  CHECK(c.settings.at("vocab_size").integer == 37);
   CHECK(c.dataset == "random");
   CHECK(c.iter_num == 250);
   CHECK(c.best_val_loss == 1.25);
@@ -137,7 +137,7 @@ TEST_CASE("checkpoint: progress covers every storage once, and only where they a
   tensors.back().name = "lm_head.weight";
   zip.add("archive/data.pkl", pickle_checkpoint(tensors, 2));
   zip.to_file(folder / "x.pt");
-  const InputFile file(folder / "x.pt");
+  const auto file = std::make_shared<const InputFile>(folder / "x.pt");
   std::uint64_t calls = 0, last = 0;
   ReadOptions options;
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -177,7 +177,6 @@ TEST_CASE("checkpoint: outer shapes that are not nanoGPT's") {
   CHECK(contains(fault_of_pickle(PickleMaker().op("}").text("model").op("]s").done()), "'model' is a list"));
   CHECK(contains(fault_of_pickle(PickleMaker().op("}").text("model").op("}K\1K\2ss").done()),
                  "a tensor's name is an integer"));
-  CHECK(contains(fault_of_pickle(pickle_checkpoint({}, -2)), "model_args['n_head'] is not a positive number"));
   CHECK(contains(fault_of_pickle(pickle_checkpoint({}, 2) + "more"), "4 bytes behind its end"));
   HandTensor tensor;
   tensor.name = "t";
@@ -211,7 +210,7 @@ TEST_CASE("checkpoint: iteration and loss, where they are known") {
     ZipMaker zip;
     zip.add("archive/data.pkl", pickle_checkpoint({}, 2, more));
     zip.to_file(folder / "x.pt");
-    return read_torch_checkpoint(InputFile(folder / "x.pt"));
+    return read_torch_checkpoint(std::make_shared<const InputFile>(folder / "x.pt"));
   };
   const auto put = [](const char* name, const std::string& value) {
     PickleMaker p;

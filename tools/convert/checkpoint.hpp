@@ -1,22 +1,38 @@
-// What every checkpoint reader delivers: named tensors, and what else the file says about the model. Depends on
+// What every checkpoint reader delivers: named tensors, and what else the files say about the model. Depends on
 // tensor_source.
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "tools/convert/tensor_source.hpp"
 
 namespace minnow::convert {
 
+// One thing that a checkpoint says of its model: an entry of model_args or of config.json, a field of a header.
+struct Setting {
+  enum class Kind { none, boolean, integer, real, text, other };  // other: a list, an object: there, but not read
+  Kind kind = Kind::none;
+  std::int64_t integer = 0;  // boolean: 0 or 1
+  double real = 0;           // also of an integer
+  std::string text;
+};
+using Settings = std::map<std::string, Setting>;
+
 struct Checkpoint {
+  // [0] is the file that was named; more where the weights are in several, or had to be unpacked.
+  std::vector<std::shared_ptr<const InputFile>> files;
   std::vector<StoredTensor> tensors;  // in the file's order; no name twice
-  // nanoGPT's model_args, as far as they are there.
-  std::optional<std::uint64_t> n_layer, n_head, n_embd, block_size, vocab_size;
-  std::string dataset;  // config['dataset'], or empty
+  Settings settings;                  // under the names that the source uses: "n_layer", "num_hidden_layers", "dim"
+  std::string settings_source;        // for messages: "model_args", "config.json", "the header"
+  std::string dataset;                // nanoGPT's config['dataset'], or empty
   // Of the training run.
   std::optional<std::int64_t> iter_num;
   std::optional<double> best_val_loss;
+
+  const InputFile& file_of(const StoredTensor& tensor) const { return *files[tensor.file]; }
 };
 
 struct ReadOptions {
@@ -24,8 +40,11 @@ struct ReadOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes of storages checked; may be empty
 };
 
-// Reads a file of torch.save. Only its table of contents and the pickle are held in memory. Throws Refusal.
-Checkpoint read_torch_checkpoint(const InputFile& file, const ReadOptions& options = {});
+// Reads a checkpoint of any kind, known by its content. Only tables of contents are held in memory. Throws Refusal.
+Checkpoint read_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
+
+// Reads a zip archive of torch.save. Throws Refusal.
+Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
 
 // What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
 std::string not_a_checkpoint(const InputFile& file);

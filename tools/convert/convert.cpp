@@ -4,7 +4,6 @@
 #include <new>
 #include <sstream>
 
-#include "base/bits.hpp"
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
@@ -12,7 +11,6 @@
 #include "tools/convert/sha256.hpp"
 #include "tools/convert/vocabulary.hpp"
 #include "tools/convert/write_model.hpp"
-#include "tools/convert/zip.hpp"
 #include "tools/options.hpp"
 #include "tools/process.hpp"
 #include "tools/signals.hpp"
@@ -139,61 +137,18 @@ std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint,
   return out.str();
 }
 
-constexpr std::uint32_t kGpt2Symbols = 50257;
-constexpr std::uint32_t kGpt2Padded = 50304;
-
-// Whether an embedding of `rows` can belong to `symbols`: it has as many, or was rounded up, as is done for speed.
-bool fits_rows(std::uint64_t symbols, std::uint64_t rows) {
-  if (symbols == rows) return true;
-  for (std::uint64_t unit = 8; unit <= 256; unit *= 2) {
-    if (round_up(symbols, unit) == rows) return true;
-  }
-  return false;
-}
-
-// The symbols for this model, empty with --no-text. Sets n_tokens.
-Vocabulary find_vocabulary(const Arguments& arguments, const Checkpoint& checkpoint, Config* config) {
-  if (arguments.no_text) return {};
-  const std::string path =
-      arguments.meta.empty() ? find_meta(arguments.checkpoint, checkpoint.dataset) : arguments.meta;
-  if (path.empty() && (config->vocab_size == kGpt2Symbols || config->vocab_size == kGpt2Padded)) {
-    refuse("the model has ", config->vocab_size,
-           " symbols, as with GPT-2's tokenizer, which is not supported yet; "
-           "expected a character model with its meta.pkl; pass --no-text to use token ids only");
-  }
-  if (path.empty()) {
-    const std::string dataset = checkpoint.dataset.empty() ? "<dataset>" : printable(checkpoint.dataset);
-    refuse("there is no meta.pkl beside the checkpoint, nor data/", dataset,
-           "/meta.pkl in its folder, one above it or the "
-           "current one; expected the symbols of the ",
-           config->vocab_size, " ids; give the file with --meta, or pass --no-text to use token ids only");
-  }
-  const InputFile file(path);
-  if (file.is_same_file(arguments.model)) {
-    throw Refusal("is the meta.pkl itself; expected another name for the model; give one with -o", arguments.model);
-  }
-  Vocabulary vocabulary = read_meta(file);
-  if (!fits_rows(vocabulary.size(), config->vocab_size)) {
-    throw Refusal(concat("has ", vocabulary.size(), " symbols but the model ", config->vocab_size, " rows; expected ",
-                         config->vocab_size,
-                         ", or as many as give that when rounded up to a multiple of 8, 16, 32, 64, 128 or 256; "
-                         "is it the meta.pkl of another data set? give the right one with --meta, or --no-text"),
-                  path);
-  }
-  config->n_tokens = static_cast<std::uint32_t>(vocabulary.size());
-  return vocabulary;
-}
-
 void list_tensors(const ModelPlan& plan) {
   for (const PlannedTensor& tensor : plan.tensors) {
-    std::fprintf(stderr, "%-44s %-14s %s -> %s\n", quoted(tensor.source.name).c_str(),
-                 shape_text(tensor.source).c_str(), dtype_name(tensor.source.dtype), to_string(tensor.type));
+    for (const StoredTensor& source : tensor.sources) {
+      std::fprintf(stderr, "%-44s %-14s %s -> %s\n", quoted(source.name).c_str(), shape_text(source).c_str(),
+                   dtype_name(source.dtype), to_string(tensor.type));
+    }
   }
 }
 
 void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary) {
   const Config& c = plan.config;
-  const std::string symbols = vocabulary.empty()           ? concat(c.vocab_size, " ids without text")
+  const std::string symbols = vocabulary.pieces.empty()    ? concat(c.vocab_size, " ids without text")
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
   std::fprintf(stderr, "minnow %s: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
@@ -203,22 +158,28 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
 }
 
 void convert_file(const Arguments& arguments) {
-  const InputFile file(arguments.checkpoint);
-  if (!ends_like_zip(file)) throw Refusal(not_a_checkpoint(file));
-  if (file.is_same_file(arguments.model)) {
-    throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
-  }
+  const auto opened = std::make_shared<const InputFile>(arguments.checkpoint);
+  const InputFile& file = *opened;
   Progress progress;
   ReadOptions read_options;
   read_options.check_crcs = !arguments.ignore_crc;
   read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
-  const Checkpoint checkpoint = read_torch_checkpoint(file, read_options);
+  const Checkpoint checkpoint = read_checkpoint(opened, read_options);
+  if (file.is_same_file(arguments.model)) {
+    throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
+  }
   PlanOptions options;
   options.type = static_cast<WeightType>(arguments.type);
   options.activation = static_cast<Activation>(arguments.gelu);
   if (arguments.n_head != 0) options.n_head = arguments.n_head;
-  ModelPlan plan = plan_nanogpt(file, checkpoint, options);
-  const Vocabulary vocabulary = find_vocabulary(arguments, checkpoint, &plan.config);
+  ModelPlan plan = plan_model(checkpoint, options);
+  VocabularyOptions vocabulary_options;
+  vocabulary_options.checkpoint = arguments.checkpoint;
+  vocabulary_options.model = arguments.model;
+  vocabulary_options.dataset = checkpoint.dataset;
+  vocabulary_options.meta = arguments.meta;
+  vocabulary_options.no_text = arguments.no_text;
+  const Vocabulary vocabulary = find_vocabulary(vocabulary_options, &plan.config);
   Fault fault;
   if (check_config(plan.config, &fault) != Status::ok) {
     refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
@@ -231,8 +192,8 @@ void convert_file(const Arguments& arguments) {
   WriteOptions write_options;
   write_options.allow_nonfinite = arguments.allow_nonfinite;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };
-  const std::string tokenizer = vocabulary.empty() ? std::string() : make_tokenizer_section(vocabulary);
-  write_model(file, plan, tokenizer, provenance, write_options, &out);
+  const std::string tokenizer = vocabulary.pieces.empty() ? std::string() : make_tokenizer_section(vocabulary);
+  write_model(checkpoint, plan, tokenizer, provenance, write_options, &out);
   file.require_unchanged();
   out.commit();
   progress.clear();

@@ -12,7 +12,7 @@ struct PlannedTensor {
   std::uint32_t layer;  // or kNoLayer
   TensorSpec spec;      // shape, and whether it is stored in blocks
   WeightType type;
-  StoredTensor source;
+  std::vector<StoredTensor> sources;  // one after another they are the rows; of a vector, the elements
 };
 
 struct ModelPlan {
@@ -26,7 +26,7 @@ struct PlanOptions {
   std::optional<std::uint64_t> n_head;
 };
 
-// Recognises nanoGPT's state dicts. n_tokens is set to vocab_size. Throws Refusal.
-ModelPlan plan_nanogpt(const InputFile& file, const Checkpoint& checkpoint, const PlanOptions& options);
+// Recognises the family of models by the tensors' names. n_tokens is set to vocab_size. Throws Refusal.
+ModelPlan plan_model(const Checkpoint& checkpoint, const PlanOptions& options);
 
 }  // namespace minnow::convert

@@ -116,7 +116,21 @@ const StoredTensor& require(const Found& found, std::uint32_t layer, Role role, 
   return *at->second;
 }
 
-std::uint32_t take_dimension(std::string_view name, std::uint64_t size, std::optional<std::uint64_t> stated) {
+// A positive number of model_args, if it is there.
+std::optional<std::uint64_t> stated_size(const Checkpoint& checkpoint, const char* name) {
+  const auto at = checkpoint.settings.find(name);
+  if (at == checkpoint.settings.end() || at->second.kind == Setting::Kind::none) return std::nullopt;
+  const Setting& setting = at->second;
+  const bool whole = setting.kind == Setting::Kind::integer || setting.kind == Setting::Kind::boolean;
+  if (!whole || setting.integer <= 0) {
+    refuse("model_args['", name,
+           "'] is not a positive number; expected nanoGPT's model_args; save them as train.py does");
+  }
+  return static_cast<std::uint64_t>(setting.integer);
+}
+
+std::uint32_t take_dimension(const Checkpoint& checkpoint, const char* name, std::uint64_t size) {
+  const std::optional<std::uint64_t> stated = stated_size(checkpoint, name);
   if (stated && *stated != size) {
     refuse("model_args['", name, "'] is ", *stated, " but the tensors say ", size,
            "; expected the same; save the checkpoint as train.py does");
@@ -128,11 +142,12 @@ std::uint32_t take_dimension(std::string_view name, std::uint64_t size, std::opt
 }
 
 std::uint32_t choose_n_head(const Checkpoint& checkpoint, const PlanOptions& options, std::uint32_t n_embd) {
-  if (options.n_head && checkpoint.n_head && *options.n_head != *checkpoint.n_head) {
-    refuse("model_args['n_head'] is ", *checkpoint.n_head, " but --n-head says ", *options.n_head,
+  const std::optional<std::uint64_t> stated = stated_size(checkpoint, "n_head");
+  if (options.n_head && stated && *options.n_head != *stated) {
+    refuse("model_args['n_head'] is ", *stated, " but --n-head says ", *options.n_head,
            "; expected the same; leave --n-head out");
   }
-  const std::optional<std::uint64_t> n_head = options.n_head ? options.n_head : checkpoint.n_head;
+  const std::optional<std::uint64_t> n_head = options.n_head ? options.n_head : stated;
   if (!n_head) {
     refuse(
         "the checkpoint has no model_args['n_head'], and the tensors do not show it; expected the number of heads; "
@@ -153,11 +168,11 @@ Config make_config(const Found& found, const Checkpoint& checkpoint, const PlanO
     if (item.first.first != kNoLayer) n_layer = std::max(n_layer, item.first.first + 1);
   }
   Config config;
-  config.n_layer = take_dimension("n_layer", n_layer, checkpoint.n_layer);
-  config.n_embd = take_dimension("n_embd", wte.shape[1], checkpoint.n_embd);
-  config.vocab_size = take_dimension("vocab_size", wte.shape[0], checkpoint.vocab_size);
-  config.block_size = take_dimension("block_size", wpe.shape[0], checkpoint.block_size);
-  config.n_hidden = take_dimension("n_hidden", require(found, 0, Role::c_fc_weight, 2).shape[0], std::nullopt);
+  config.n_layer = take_dimension(checkpoint, "n_layer", n_layer);
+  config.n_embd = take_dimension(checkpoint, "n_embd", wte.shape[1]);
+  config.vocab_size = take_dimension(checkpoint, "vocab_size", wte.shape[0]);
+  config.block_size = take_dimension(checkpoint, "block_size", wpe.shape[0]);
+  config.n_hidden = take_dimension(checkpoint, "n_hidden", require(found, 0, Role::c_fc_weight, 2).shape[0]);
   config.n_head = choose_n_head(checkpoint, options, config.n_embd);
   config.n_kv_head = config.n_head;
   config.head_size = config.n_embd / config.n_head;
@@ -169,13 +184,13 @@ Config make_config(const Found& found, const Checkpoint& checkpoint, const PlanO
 }
 
 // nanoGPT ties the output matrix to the embedding; a checkpoint that was cast or copied holds it twice.
-void require_tied(const InputFile& file, const StoredTensor& wte, const StoredTensor& head) {
+void require_tied(const Checkpoint& checkpoint, const StoredTensor& wte, const StoredTensor& head) {
   if (is_same_view(wte, head)) return;
   bool equal = head.rank == 2 && head.shape[0] == wte.shape[0] && head.shape[1] == wte.shape[1];
   const std::uint64_t columns = wte.columns();
   const std::uint64_t step = rows_per_read(columns);
   std::vector<float> a(static_cast<std::size_t>(step * columns)), b(a.size());
-  RowReader read_wte(file, wte), read_head(file, head);
+  RowReader read_wte(checkpoint.file_of(wte), wte), read_head(checkpoint.file_of(head), head);
   for (std::uint64_t row = 0; equal && row < wte.rows(); row += step) {
     const std::uint64_t count = std::min(step, wte.rows() - row);
     read_wte.read(row, count, a.data());
@@ -211,17 +226,17 @@ void add_tensor(const Found& found, const Config& config, Role role, std::uint32
            source.storage_elements, " elements; expected weights of its own; save it with .contiguous()");
   }
   const WeightType type = spec.matrix ? static_cast<WeightType>(config.weight_type) : WeightType::f32;
-  plan->tensors.push_back({role, layer, spec, type, source});
+  plan->tensors.push_back({role, layer, spec, type, {source}});
 }
 
 }  // namespace
 
-ModelPlan plan_nanogpt(const InputFile& file, const Checkpoint& checkpoint, const PlanOptions& options) {
+ModelPlan plan_model(const Checkpoint& checkpoint, const PlanOptions& options) {
   Found found = find_tensors(checkpoint);
   ModelPlan plan;
   plan.config = make_config(found, checkpoint, options);
   if (const auto head = found.find(Key(kNoLayer, Role::lm_head_weight)); head != found.end()) {
-    require_tied(file, *found.at(Key(kNoLayer, Role::wte)), *head->second);
+    require_tied(checkpoint, *found.at(Key(kNoLayer, Role::wte)), *head->second);
     found.erase(head);
   }
   const auto add_all = [&](std::uint32_t layer, bool front) {

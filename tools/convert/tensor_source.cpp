@@ -57,8 +57,8 @@ std::string shape_text(const StoredTensor& tensor) {
 }
 
 bool is_same_view(const StoredTensor& a, const StoredTensor& b) {
-  return a.storage == b.storage && a.storage_offset == b.storage_offset && a.dtype == b.dtype && a.rank == b.rank &&
-         a.offset == b.offset && std::equal(a.shape, a.shape + a.rank, b.shape) &&
+  return a.file == b.file && a.storage == b.storage && a.storage_offset == b.storage_offset && a.dtype == b.dtype &&
+         a.rank == b.rank && a.offset == b.offset && std::equal(a.shape, a.shape + a.rank, b.shape) &&
          std::equal(a.stride, a.stride + a.rank, b.stride);
 }
 

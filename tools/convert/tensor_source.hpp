@@ -25,7 +25,8 @@ struct StoredTensor {
   std::uint64_t shape[kMaxRank] = {};
   std::uint64_t stride[kMaxRank] = {};  // elements
   std::uint64_t offset = 0;             // elements
-  std::uint64_t storage_offset = 0;     // bytes from the start of the file
+  std::uint32_t file = 0;               // which of Checkpoint::files it lies in
+  std::uint64_t storage_offset = 0;     // bytes from the start of that file
   std::uint64_t storage_elements = 0;
   std::string storage;  // its name in the checkpoint; equal for tensors that share it
 

@@ -221,23 +221,33 @@ class Reader {
     }
   }
 
+  Setting read_setting(NodeId node) {
+    Setting out;
+    out.kind = Setting::Kind::other;
+    if (tree_.is(node, NodeKind::none)) out.kind = Setting::Kind::none;
+    if (tree_.is(node, NodeKind::real)) {
+      out.kind = Setting::Kind::real;
+      out.real = tree_.real(node);
+    } else if (tree_.is(node, NodeKind::text)) {
+      out.kind = Setting::Kind::text;
+      out.text = std::string(tree_.text(node));
+    } else if (tree_.integer_value(node, &out.integer)) {
+      out.kind = tree_.is(node, NodeKind::boolean) ? Setting::Kind::boolean : Setting::Kind::integer;
+      out.real = static_cast<double>(out.integer);
+    }
+    return out;
+  }
+
   void read_arguments(Checkpoint* out) {
     const NodeId arguments = tree_.find(tree_.root(), "model_args");
-    const auto take = [&](std::string_view name, std::optional<std::uint64_t>* to) {
-      const NodeId node = tree_.find(arguments, name);
-      std::int64_t value = 0;
-      if (node == kNoNode || tree_.is(node, NodeKind::none)) return;
-      if (!tree_.integer_value(node, &value) || value <= 0) {
-        refuse("model_args['", name,
-               "'] is not a positive number; expected nanoGPT's model_args; save them as train.py does");
+    if (tree_.is(arguments, NodeKind::dict)) {
+      out->settings_source = "model_args";
+      for (PickleTree::Items items = tree_.items(arguments); !items.done();) {
+        const NodeId key = items.take();
+        const NodeId value = items.take();
+        if (tree_.is(key, NodeKind::text)) out->settings[std::string(tree_.text(key))] = read_setting(value);
       }
-      *to = static_cast<std::uint64_t>(value);
-    };
-    take("n_layer", &out->n_layer);
-    take("n_head", &out->n_head);
-    take("n_embd", &out->n_embd);
-    take("block_size", &out->block_size);
-    take("vocab_size", &out->vocab_size);
+    }
     const NodeId dataset = tree_.find(tree_.find(tree_.root(), "config"), "dataset");
     if (tree_.is(dataset, NodeKind::text)) out->dataset = std::string(tree_.text(dataset));
   }
@@ -271,8 +281,10 @@ class Reader {
 
 }  // namespace
 
-Checkpoint read_torch_checkpoint(const InputFile& file, const ReadOptions& options) {
-  return Reader(file, options).read();
+Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options) {
+  Checkpoint out = Reader(*file, options).read();
+  out.files.push_back(std::move(file));
+  return out;
 }
 
 }  // namespace minnow::convert

@@ -1,11 +1,9 @@
-// meta.pkl and the tokenizer section. Depends on file, pickle and model/format.hpp.
+// meta.pkl: found and read. Depends on file and pickle.
 #include "tools/convert/vocabulary.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_set>
 
-#include "model/format.hpp"
 #include "tools/convert/pickle.hpp"
 #include "tools/convert/refusal.hpp"
 
@@ -35,7 +33,9 @@ class MetaReader {
     }
     require_complete();
     compare_size();
-    return std::move(pieces_);
+    Vocabulary out;
+    out.pieces = std::move(pieces_);
+    return out;
   }
 
  private:
@@ -123,15 +123,10 @@ class MetaReader {
 
   PickleTree tree_;
   std::uint64_t bytes_;
-  Vocabulary pieces_;
+  std::vector<std::string> pieces_;
   std::vector<bool> filled_;
   std::uint64_t text_bytes_ = 0;
 };
-
-void append_u32(std::uint32_t value, std::string* out) {
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    *out += static_cast<char>(static_cast<unsigned char>(value >> shift));
-}
 
 }  // namespace
 
@@ -160,32 +155,6 @@ std::string find_meta(const std::string& checkpoint_path, const std::string& dat
     folder = folder_of(folder);
   }
   return file_exists(inside) ? inside : std::string();
-}
-
-std::string make_tokenizer_section(const Vocabulary& vocabulary) {
-  std::vector<std::uint32_t> sorted(vocabulary.size());
-  std::iota(sorted.begin(), sorted.end(), 0u);
-  std::sort(sorted.begin(), sorted.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return vocabulary[a] < vocabulary[b]; });  // as unsigned bytes
-  std::string text;
-  std::size_t longest = 0;
-  for (const std::string& piece : vocabulary) {
-    text += piece;
-    longest = std::max(longest, piece.size());
-  }
-  const std::uint32_t n_tokens = static_cast<std::uint32_t>(vocabulary.size());
-  std::string out;
-  append_u32(static_cast<std::uint32_t>(TokenizerKind::characters), &out);
-  append_u32(n_tokens, &out);
-  append_u32(static_cast<std::uint32_t>(text.size()), &out);
-  append_u32(static_cast<std::uint32_t>(longest), &out);
-  append_u32(n_tokens, &out);  // n_pieces: none is empty
-  out.resize(sizeof(TokenizerHeader));
-  std::uint32_t offset = 0;
-  append_u32(offset, &out);
-  for (const std::string& piece : vocabulary) append_u32(offset += static_cast<std::uint32_t>(piece.size()), &out);
-  for (const std::uint32_t id : sorted) append_u32(id, &out);
-  return out + text;
 }
 
 }  // namespace minnow::convert

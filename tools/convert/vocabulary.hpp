@@ -1,16 +1,26 @@
-// The symbols of a character model: nanoGPT's meta.pkl found and read, and the tokenizer section made of them.
-// Depends on file and model/format.hpp.
+// Vocabularies: found, read, and made into the tokenizer section of a model file. Depends on file and
+// model/format.hpp.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "model/format.hpp"
 #include "tools/convert/file.hpp"
 
 namespace minnow::convert {
 
-// The bytes of each id; at least one, no two alike.
-using Vocabulary = std::vector<std::string>;
+// Everything that the tokenizer section of a model file says; format.hpp tells what the fields mean.
+struct Vocabulary {
+  TokenizerKind kind = TokenizerKind::characters;
+  std::vector<std::string> pieces;     // the bytes of each id; none empty
+  std::vector<std::uint32_t> byte_id;  // [256], or empty in kind `characters`
+  std::vector<Merge> merges;           // in any order
+  std::vector<std::uint32_t> special;  // ascending
+  TokenizerSplit split = TokenizerSplit::none;
+  std::uint32_t begin = 0;
+  bool space_prefix = false;
+};
 
 // Reads {'vocab_size', 'itos', 'stoi'}; itos may be a dict or a list, and one of itos and stoi suffices.
 // Throws Refusal, with the path of the file.
@@ -19,6 +29,18 @@ Vocabulary read_meta(const InputFile& file);
 // Where nanoGPT puts meta.pkl: beside the checkpoint; at data/<dataset>/meta.pkl in the checkpoint's folder and each
 // one above it; the same under the current folder. Empty if it is nowhere.
 std::string find_meta(const std::string& checkpoint_path, const std::string& dataset);
+
+struct VocabularyOptions {
+  std::string checkpoint;  // its path
+  std::string model;       // the output's path, which must be no input
+  std::string dataset;     // as the checkpoint says, or empty
+  std::string meta;        // --meta, or empty: look for one
+  std::string vocab;       // --vocab, or empty: look for one
+  bool no_text = false;
+};
+
+// The vocabulary for a model of config->vocab_size rows, empty with no_text. Sets config->n_tokens. Throws Refusal.
+Vocabulary find_vocabulary(const VocabularyOptions& options, Config* config);
 
 // The bytes of the tokenizer section of a model file.
 std::string make_tokenizer_section(const Vocabulary& vocabulary);

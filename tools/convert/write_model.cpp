@@ -14,8 +14,13 @@ namespace minnow::convert {
 
 namespace {
 
-[[noreturn]] void refuse_weight(const StoredTensor& tensor, const PackResult& result, std::uint64_t first_row) {
-  const std::uint64_t row = first_row + result.row;
+[[noreturn]] void refuse_weight(const PlannedTensor& planned, const PackResult& result, std::uint64_t first_row) {
+  std::uint64_t row = first_row + result.row;
+  std::size_t i = 0;
+  for (; i + 1 < planned.sources.size() && planned.spec.rows > 1 && row >= planned.sources[i].rows(); ++i) {
+    row -= planned.sources[i].rows();
+  }
+  const StoredTensor& tensor = planned.sources[i];
   const std::string place =
       tensor.rank < 2 ? concat("[", result.column, "]") : concat("[", row, ", ", result.column, "]");
   switch (result.fault) {
@@ -33,7 +38,7 @@ namespace {
 
 class Writer {
  public:
-  Writer(const InputFile& checkpoint, const ModelPlan& plan, const WriteOptions& options, OutputFile* out)
+  Writer(const Checkpoint& checkpoint, const ModelPlan& plan, const WriteOptions& options, OutputFile* out)
       : checkpoint_(checkpoint), plan_(plan), options_(options), out_(out) {}
 
   void write(std::string_view tokenizer, std::string_view provenance) {
@@ -110,17 +115,40 @@ class Writer {
   void write_tensor(const PlannedTensor& tensor) {
     const std::uint32_t columns = static_cast<std::uint32_t>(tensor.spec.columns);
     const std::uint64_t step = rows_per_read(columns);
-    RowReader reader(checkpoint_, tensor.source);
     rows_.resize(static_cast<std::size_t>(std::min(step, tensor.spec.rows) * columns));
     for (std::uint64_t first = 0; first < tensor.spec.rows; first += step) {
       const std::uint32_t count = static_cast<std::uint32_t>(std::min(step, tensor.spec.rows - first));
-      reader.read(first, count, rows_.data());
+      read_rows(tensor, first, count);
       if (tensor.spec.matrix) {
         pack_blocks(tensor, first, count, columns);
       } else {
         pack_rows(tensor, first, count, columns);
       }
       append_data(packed_.data(), packed_.size());
+    }
+  }
+
+  // Rows [first, first + count) of the tensor, out of as many sources as hold them.
+  void read_rows(const PlannedTensor& tensor, std::uint64_t first, std::uint64_t count) {
+    const std::uint64_t columns = tensor.spec.columns;
+    float* out = rows_.data();
+    if (tensor.spec.rows == 1) {  // a vector: its sources stand side by side
+      for (const StoredTensor& source : tensor.sources) {
+        RowReader(checkpoint_.file_of(source), source).read(0, 1, out);
+        out += source.columns();
+      }
+      return;
+    }
+    std::uint64_t begin = 0;  // of the source
+    for (const StoredTensor& source : tensor.sources) {
+      const std::uint64_t end = begin + source.rows();
+      const std::uint64_t from = std::max(first, begin);
+      const std::uint64_t to = std::min(first + count, end);
+      if (from < to) {
+        RowReader(checkpoint_.file_of(source), source).read(from - begin, to - from, out);
+        out += (to - from) * columns;
+      }
+      begin = end;
     }
   }
 
@@ -131,7 +159,7 @@ class Writer {
       const PackResult result =
           pack_block(&rows_[row * std::size_t{columns}], std::min(kBlockRows, count - row), columns, tensor.type,
                      options_.allow_nonfinite, &packed_[row / kBlockRows * block_bytes]);
-      if (result.fault != PackFault::none) refuse_weight(tensor.source, result, first + row);
+      if (result.fault != PackFault::none) refuse_weight(tensor, result, first + row);
     }
   }
 
@@ -141,11 +169,11 @@ class Writer {
     for (std::uint32_t row = 0; row < count; ++row) {
       const PackResult result = pack_row(&rows_[row * std::size_t{columns}], columns, options_.allow_nonfinite,
                                          reinterpret_cast<float*>(&packed_[row * row_bytes]));
-      if (result.fault != PackFault::none) refuse_weight(tensor.source, result, first + row);
+      if (result.fault != PackFault::none) refuse_weight(tensor, result, first + row);
     }
   }
 
-  const InputFile& checkpoint_;
+  const Checkpoint& checkpoint_;
   const ModelPlan& plan_;
   const WriteOptions& options_;
   OutputFile* out_;
@@ -158,7 +186,7 @@ class Writer {
 
 }  // namespace
 
-void write_model(const InputFile& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
+void write_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
                  std::string_view provenance, const WriteOptions& options, OutputFile* out) {
   if (!host_is_little_endian()) refuse("this machine is big-endian; expected a little-endian one; convert elsewhere");
   Writer(checkpoint, plan, options, out).write(tokenizer, provenance);

@@ -14,7 +14,7 @@ struct WriteOptions {
 
 // Writes the whole model through `out`; committing it is the caller's. `tokenizer` may be empty: none.
 // Throws Refusal.
-void write_model(const InputFile& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
+void write_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
                  std::string_view provenance, const WriteOptions& options, OutputFile* out);
 
 }  // namespace minnow::convert
