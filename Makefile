@@ -1,6 +1,7 @@
 # make              build/minnow, build/libminnow.a (the core, no operating system), build/libminnow_hosted.a
 # make run          text from the shipped model
-# make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models
+# make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models;
+#                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
 # WERROR=1          warnings are errors             RUNNER=..    an emulator that starts the tests
@@ -73,6 +74,18 @@ programs: $(TEST_PROGRAMS)
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
+# Fuzz targets (tests/fuzz), built by clang with its sanitizers: `make fuzz` runs each for FUZZ_SECONDS.
+FUZZ_SECONDS ?= 30
+FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+FUZZ_PROGRAMS := $(patsubst tests/fuzz/%_fuzz.cpp,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.cpp)))
+fuzz:
+	@$(MAKE) CXX=clang++ BUILD=$(BUILD)-fuzz CXXFLAGS='$(FUZZ_FLAGS) $(CXXFLAGS)' fuzz-programs
+	@sh tests/fuzz/run.sh $(BUILD)-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+fuzz-programs: $(FUZZ_PROGRAMS)
+$(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) \
+  $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
+	$(LINK) -fsanitize=fuzzer $^
+
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS)) \
   $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(TEST_FLAGS))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
@@ -118,9 +131,9 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check golden programs clean force
+.PHONY: all run test doctest check golden programs fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
 -include $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
-  $(call object,$(wildcard tests/programs/*.cpp)))
+  $(call object,$(wildcard tests/programs/*.cpp tests/fuzz/*.cpp)))
