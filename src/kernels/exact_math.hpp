@@ -1,8 +1,10 @@
-// Scalar arithmetic with the same bits on every machine: fused multiply-add, exp, erf, log. The reference kernels, the
-// sampler and eval use it; the vector kernels repeat the same operations in the same order. Depends on base only.
+// Scalar arithmetic with the same bits on every machine: fused multiply-add, exp, erf, log, sine and cosine. The
+// reference kernels, position tables, the sampler and eval use it; the vector kernels repeat the same operations in the
+// same order. Depends on base only.
 #pragma once
 
 #include <cmath>
+#include <initializer_list>
 
 #include "base/bits.hpp"
 #include "kernels/coefficients.hpp"
@@ -95,6 +97,39 @@ inline double exp_f64(double x) noexcept {
   p = (p * r * r + r) + 1.0;
   const double power = bit_cast<double>((bit_cast<std::uint64_t>(shifted) + 1023u) << 52);
   return x < -708.0 ? 0.0 : p * power;
+}
+
+// Sine and cosine of x, absolute error below 2e-16 for |x| <= 2^28; beyond it they mean nothing. Plain operations.
+// x = n pi / 2 + r, |r| <= pi / 4; their series at r, then a quarter turn n times.
+inline void sincos_f64(double x, double* sine, double* cosine) noexcept {
+  constexpr double kRoundMagic64 = 0x1.8p52;  // adding it rounds to a whole number, which stands in the low bits
+  const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundMagic64;
+  const double n = shifted - kRoundMagic64;
+  // pi / 2 in three parts. n has at most 28 bits, the first two parts at most 24: their products, and what is left of x
+  // after them, are exact. The third product leaves a remainder below the last bit of r.
+  const double rest = (x - n * 0x1.921fb4p+0) - n * 0x1.4442dp-24;
+  const double last = n * 0x1.8469898cc517p-48;
+  const double r = rest - last;
+  const double remainder = (rest - r) - last;
+  const double r2 = r * r;
+  double odd = 1.0 / 355687428096000;  // 17!
+  for (const double factorial : {-1307674368000.0, 6227020800.0, -39916800.0, 362880.0, -5040.0, 120.0, -6.0}) {
+    odd = odd * r2 + 1.0 / factorial;
+  }
+  double even = 1.0 / 20922789888000;  // 16!
+  for (const double factorial : {-87178291200.0, 479001600.0, -3628800.0, 40320.0, -720.0, 24.0}) {
+    even = even * r2 + 1.0 / factorial;
+  }
+  // sin(r + d) = sin r + d cos r, and d is tiny; cos 1 - r^2 / 2 keeps the bits that the subtraction rounds off.
+  const double s = r + (remainder + r * r2 * odd);
+  const double half = 0.5 * r2;
+  const double top = 1.0 - half;
+  const double c = top + (((1.0 - top) - half) + (r2 * r2 * even - r * remainder));
+  const std::uint64_t turns = bit_cast<std::uint64_t>(shifted);
+  const double y = (turns & 1) != 0 ? c : s;
+  const double z = (turns & 1) != 0 ? s : c;
+  *sine = (turns & 2) != 0 ? -y : y;
+  *cosine = ((turns + 1) & 2) != 0 ? -z : z;
 }
 
 }  // namespace minnow
