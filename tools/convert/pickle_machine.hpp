@@ -71,7 +71,4 @@ bool parse_real(std::string_view text, double* value);
 bool decode_python2_string(std::string_view quoted_text, std::string* out);
 bool decode_raw_unicode_escape(std::string_view text, std::string* out);
 
-// Appends a code point as UTF-8; surrogates too.
-void append_utf8(std::uint32_t code_point, std::string* out);
-
 }  // namespace minnow::convert

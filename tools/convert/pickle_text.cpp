@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "tools/convert/pickle_machine.hpp"
+#include "tools/convert/utf8.hpp"
 
 namespace minnow::convert {
 
@@ -87,25 +88,6 @@ bool decode_raw_unicode_escape(std::string_view text, std::string* out) {
     append_utf8(code_point, out);
   }
   return true;
-}
-
-void append_utf8(std::uint32_t c, std::string* out) {
-  const auto put = [out](std::uint32_t byte) { *out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xc0 | c >> 6);
-    put(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    put(0xe0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  } else {
-    put(0xf0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3f));
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  }
 }
 
 }  // namespace minnow::convert
