@@ -1,10 +1,12 @@
 // Everything that the aarch64 tables share: they differ only in how four int8 products are summed (class Dot).
 // For the kernels_*.cpp of Arm alone; all of it has internal linkage, compiled with each file's own flags.
-// Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp. The loops over blocks, tokens and vectors of
-// a tile are unrolled by name: only then does the compiler keep the tile's sums in registers.
+// Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp, those on rows of numbers in rows_arm.hpp.
+// The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
+// sums in registers.
 #pragma once
 
 #include "kernels/kernels.hpp"
+#include "kernels/rows_arm.hpp"
 #include "kernels/vector_arm.hpp"
 
 namespace minnow {
@@ -174,63 +176,6 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
-void layer_norm(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps, float* y) {
-  Floats total = splat(0);
-  for (std::uint32_t i = 0; i < n; i += 8) total = plus(total, keep(load(x + i), i, n));
-  const Floats mean = splat(sum_tree(total) / static_cast<float>(n));
-  Floats square = splat(0);
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const Floats d = keep(minus(load(x + i), mean), i, n);
-    square = fused(d, d, square);
-  }
-  const float variance = sum_tree(square) / static_cast<float>(n);
-  const Floats inverse = splat(1.0f / vget_lane_f32(vsqrt_f32(vdup_n_f32(variance + eps)), 0));
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const Floats t = times(minus(load(x + i), mean), inverse);
-    const Floats w = load(weight + i);
-    store(y + i, keep(bias_or_null != nullptr ? fused(t, w, load(bias_or_null + i)) : times(t, w), i, n));
-  }
-}
-
-void add(float* x, const float* y, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) store(x + i, keep(plus(load(x + i), load(y + i)), i, n));
-}
-
-void gelu_erf(float* x, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const Floats v = load(x + i);
-    const Floats h = times(splat(0.5f), v);
-    store(x + i, keep(fused(h, erf8(times(v, splat(kSqrtHalf))), h), i, n));
-  }
-}
-
-void gelu_tanh(float* x, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const Floats v = load(x + i);
-    const Floats cubic = fused(times(times(v, v), splat(kGeluCubic)), v, v);
-    const Floats divisor = plus(splat(1), exp8(times(cubic, splat(kMinusTwoSqrt2OverPi))));
-    store(x + i, keep({vdivq_f32(v.low, divisor.low), vdivq_f32(v.high, divisor.high)}, i, n));
-  }
-}
-
-uint16x4_t saturated_half(float32x4_t x) {
-  const float32x4_t limited = vmaxq_f32(vminq_f32(x, vdupq_n_f32(kHalfMax)), vdupq_n_f32(-kHalfMax));
-  return vreinterpret_u16_f16(vcvt_f16_f32(limited));
-}
-
-void to_half(const float* x, std::uint32_t n, Half* out) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const uint16x8_t h = vcombine_u16(saturated_half(vld1q_f32(x + i)), saturated_half(vld1q_f32(x + i + 4)));
-    if (i + 8 <= n) {
-      vst1q_u16(out + i, h);
-    } else {
-      Half tail[8];
-      vst1q_u16(tail, h);
-      for (std::uint32_t j = i; j < n; ++j) out[j] = tail[j - i];
-    }
-  }
-}
-
 // Scores of `Blocks` blocks of 8 positions.
 template <class Element, int Blocks>
 void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
@@ -338,6 +283,12 @@ constexpr Kernels arm_table(Isa isa, const char* name) {
       {attention_scores<F32>, attention_scores<F16>},
       softmax_tile,
       {attention_mix<F32>, attention_mix<F16>},
+      rms_norm,
+      relu,
+      relu_squared,
+      silu_gate,
+      softcap,
+      {rotate_adjacent, rotate_halves},
   };
 }
 

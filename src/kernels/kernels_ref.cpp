@@ -1,23 +1,12 @@
 // The scalar reference: plain loops that define every result. Slow on purpose; the other instruction sets must agree
 // with it to the bit. Depends on base.
-#include <cmath>
-
 #include "kernels/exact_math.hpp"
 #include "kernels/kernels.hpp"
+#include "kernels/rows_ref.hpp"
 #include "kernels/tables.hpp"
 
 namespace minnow {
 namespace {
-
-constexpr std::uint32_t kLanes = 8;
-
-float sum_tree(const float* lane) noexcept {
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-void zero_padding(float* x, std::uint32_t n) noexcept {
-  for (std::uint32_t i = n; i < round_up(n, kLanes); ++i) x[i] = 0;
-}
 
 template <class Element>
 float to_float(Element value) noexcept {
@@ -103,50 +92,6 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
-void layer_norm(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps,
-                float* y) noexcept {
-  float lane[kLanes] = {};
-  for (std::uint32_t i = 0; i < round_up(n, kLanes); ++i) lane[i % kLanes] += i < n ? x[i] : 0.0f;
-  const float mean = sum_tree(lane) / static_cast<float>(n);
-  float square[kLanes] = {};
-  for (std::uint32_t i = 0; i < round_up(n, kLanes); ++i) {
-    const float d = i < n ? x[i] - mean : 0.0f;
-    square[i % kLanes] = fused(d, d, square[i % kLanes]);
-  }
-  const float variance = sum_tree(square) / static_cast<float>(n);
-  const float inverse = 1.0f / std::sqrt(variance + eps);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const float t = (x[i] - mean) * inverse;
-    y[i] = bias_or_null != nullptr ? fused(t, weight[i], bias_or_null[i]) : t * weight[i];
-  }
-  zero_padding(y, n);
-}
-
-void add(float* x, const float* y, std::uint32_t n) noexcept {
-  for (std::uint32_t i = 0; i < n; ++i) x[i] += y[i];
-  zero_padding(x, n);
-}
-
-void gelu_erf(float* x, std::uint32_t n) noexcept {
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const float h = 0.5f * x[i];
-    x[i] = fused(h, erf_f32(x[i] * kSqrtHalf), h);
-  }
-  zero_padding(x, n);
-}
-
-void gelu_tanh(float* x, std::uint32_t n) noexcept {
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const float cubic = fused(x[i] * x[i] * kGeluCubic, x[i], x[i]);
-    x[i] = x[i] / (1.0f + exp_f32(cubic * kMinusTwoSqrt2OverPi));
-  }
-  zero_padding(x, n);
-}
-
-void to_half(const float* x, std::uint32_t n, Half* out) noexcept {
-  for (std::uint32_t i = 0; i < n; ++i) out[i] = float_to_half(x[i]);
-}
-
 template <class Element>
 void attention_scores(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
                       std::uint32_t count, float scale, float* out) noexcept {
@@ -204,6 +149,12 @@ const Kernels kReferenceKernels = {
     {attention_scores<float>, attention_scores<Half>},
     softmax_tile,
     {attention_mix<float>, attention_mix<Half>},
+    rms_norm,
+    relu,
+    relu_squared,
+    silu_gate,
+    softcap,
+    {rotate_adjacent, rotate_halves},
 };
 
 void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns, std::uint32_t row,

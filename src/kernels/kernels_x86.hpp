@@ -1,10 +1,12 @@
 // Everything that the x86-64 vector tables share: they differ only in how four int8 products are summed (class Dot).
 // For the kernels_*.cpp of x86 alone; all of it has internal linkage, compiled with each file's own flags.
-// Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp. The loops over blocks, tokens and vectors of
-// a tile are unrolled by name: only then does the compiler keep the tile's sums in registers.
+// Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp, those on rows of numbers in rows_x86.hpp.
+// The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
+// sums in registers.
 #pragma once
 
 #include "kernels/kernels.hpp"
+#include "kernels/rows_x86.hpp"
 #include "kernels/vector_x86.hpp"
 
 namespace minnow {
@@ -179,67 +181,6 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
-void layer_norm(const float* x, const float* weight, const float* bias_or_null, std::uint32_t n, float eps, float* y) {
-  __m256 total = _mm256_setzero_ps();
-  for (std::uint32_t i = 0; i < n; i += 8) total = _mm256_add_ps(total, keep(_mm256_loadu_ps(x + i), i, n));
-  const __m256 mean = _mm256_set1_ps(sum_tree(total) / static_cast<float>(n));
-  __m256 square = _mm256_setzero_ps();
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const __m256 d = keep(_mm256_sub_ps(_mm256_loadu_ps(x + i), mean), i, n);
-    square = _mm256_fmadd_ps(d, d, square);
-  }
-  const float variance = sum_tree(square) / static_cast<float>(n);
-  const __m256 inverse = _mm256_set1_ps(1.0f / first(_mm256_sqrt_ps(_mm256_set1_ps(variance + eps))));
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const __m256 t = _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), mean), inverse);
-    const __m256 w = _mm256_loadu_ps(weight + i);
-    const __m256 out =
-        bias_or_null != nullptr ? _mm256_fmadd_ps(t, w, _mm256_loadu_ps(bias_or_null + i)) : _mm256_mul_ps(t, w);
-    _mm256_storeu_ps(y + i, keep(out, i, n));
-  }
-}
-
-void add(float* x, const float* y, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    _mm256_storeu_ps(x + i, keep(_mm256_add_ps(_mm256_loadu_ps(x + i), _mm256_loadu_ps(y + i)), i, n));
-  }
-}
-
-void gelu_erf(float* x, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const __m256 v = _mm256_loadu_ps(x + i);
-    const __m256 h = _mm256_mul_ps(_mm256_set1_ps(0.5f), v);
-    const __m256 e = erf8(_mm256_mul_ps(v, _mm256_set1_ps(kSqrtHalf)));
-    _mm256_storeu_ps(x + i, keep(_mm256_fmadd_ps(h, e, h), i, n));
-  }
-}
-
-void gelu_tanh(float* x, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const __m256 v = _mm256_loadu_ps(x + i);
-    const __m256 square = _mm256_mul_ps(_mm256_mul_ps(v, v), _mm256_set1_ps(kGeluCubic));
-    const __m256 cubic = _mm256_fmadd_ps(square, v, v);
-    const __m256 e = exp8(_mm256_mul_ps(cubic, _mm256_set1_ps(kMinusTwoSqrt2OverPi)));
-    _mm256_storeu_ps(x + i, keep(_mm256_div_ps(v, _mm256_add_ps(_mm256_set1_ps(1.0f), e)), i, n));
-  }
-}
-
-void to_half(const float* x, std::uint32_t n, Half* out) {
-  const __m256 limit = _mm256_set1_ps(kHalfMax);
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    __m256 v = _mm256_min_ps(limit, _mm256_loadu_ps(x + i));
-    v = _mm256_max_ps(_mm256_set1_ps(-kHalfMax), v);
-    const __m128i h = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    if (i + 8 <= n) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), h);
-    } else {
-      Half tail[8];
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(tail), h);
-      for (std::uint32_t j = i; j < n; ++j) out[j] = tail[j - i];
-    }
-  }
-}
-
 // Scores of `Blocks` blocks of 8 positions.
 template <class Element, int Blocks>
 void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
@@ -351,6 +292,12 @@ constexpr Kernels x86_table(Isa isa, const char* name) {
       {attention_scores<F32>, attention_scores<F16>},
       softmax_tile,
       {attention_mix<F32>, attention_mix<F16>},
+      rms_norm,
+      relu,
+      relu_squared,
+      silu_gate,
+      softcap,
+      {rotate_adjacent, rotate_halves},
   };
 }
 

@@ -24,6 +24,7 @@ Floats splat(float x) { return {vdupq_n_f32(x), vdupq_n_f32(x)}; }
 Floats plus(Floats a, Floats b) { return {vaddq_f32(a.low, b.low), vaddq_f32(a.high, b.high)}; }
 Floats minus(Floats a, Floats b) { return {vsubq_f32(a.low, b.low), vsubq_f32(a.high, b.high)}; }
 Floats times(Floats a, Floats b) { return {vmulq_f32(a.low, b.low), vmulq_f32(a.high, b.high)}; }
+Floats over(Floats a, Floats b) { return {vdivq_f32(a.low, b.low), vdivq_f32(a.high, b.high)}; }
 // a * b + c with one rounding.
 Floats fused(Floats a, Floats b, Floats c) {
   return {vfmaq_f32(c.low, a.low, b.low), vfmaq_f32(c.high, a.high, b.high)};

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,30 +12,6 @@
 
 namespace minnow::test {
 namespace {
-
-// Any vector kernel that changes n floats in place, its buffer padded to 8.
-template <class Call>
-void check_in_place(const Call& call) {
-  for_each_set([&](const Kernels& table) {
-    for (const std::uint32_t n : kWidths) {
-      for (const std::uint32_t slack : kSlacks) {
-        for (const Values values : kValues) {
-          CAPTURE(n);
-          CAPTURE(slack);
-          CAPTURE(static_cast<int>(values));
-          Random random(n);
-          Guarded<float> want(round_up(n, 8u), slack), got(round_up(n, 8u), slack);
-          fill(want.data(), want.size(), values, random);
-          copy(want, got);
-          call(kReferenceKernels, want.data(), n);
-          call(table, got.data(), n);
-          CHECK(got.same_as(want));
-          for (std::uint32_t i = n; i < round_up(n, 8u); ++i) CHECK(bit_cast<std::uint32_t>(got[i]) == 0);
-        }
-      }
-    }
-  });
-}
 
 struct MatmulBuffers {
   MatmulBuffers(WeightType type, const MatmulCase& shape, std::uint32_t tokens, std::uint32_t slack, Values values)
@@ -184,110 +159,6 @@ TEST_CASE("exact: quantise") {
             CHECK(sum_got.same_as(sum_want));
           }
         }
-      }
-    }
-  });
-}
-
-TEST_CASE("exact: layer_norm") {
-  for_each_set([](const Kernels& table) {
-    for (const std::uint32_t n : kWidths) {
-      for (const std::uint32_t slack : kSlacks) {
-        for (const Values values : kValues) {
-          for (const bool has_bias : {false, true}) {
-            for (const bool in_place : {false, true}) {
-              CAPTURE(n);
-              CAPTURE(slack);
-              CAPTURE(static_cast<int>(values));
-              CAPTURE(has_bias);
-              CAPTURE(in_place);
-              const std::uint32_t padded = round_up(n, 8u);
-              Random random(n);
-              Guarded<float> weight(padded, slack), bias(padded, slack), x(padded, slack);
-              fill(weight.data(), padded, Values::plain, random);
-              fill(bias.data(), padded, Values::plain, random);
-              fill(x.data(), padded, values, random);
-              Guarded<float> want(padded, slack), got(padded, slack);
-              copy(x, want);
-              copy(x, got);
-              const float* const bias_or_null = has_bias ? bias.data() : nullptr;
-              kReferenceKernels.layer_norm(in_place ? want.data() : x.data(), weight.data(), bias_or_null, n, 1e-5f,
-                                           want.data());
-              table.layer_norm(in_place ? got.data() : x.data(), weight.data(), bias_or_null, n, 1e-5f, got.data());
-              CHECK(got.same_as(want));
-            }
-          }
-        }
-      }
-    }
-  });
-}
-
-TEST_CASE("exact: add") {
-  Guarded<float> y(400);
-  Random random(1);
-  fill(y.data(), y.size(), Values::mixed, random);
-  check_in_place(
-      [&](const Kernels& table, float* x, std::uint32_t n) { table.add(x, y.data() + y.size() - round_up(n, 8u), n); });
-}
-
-TEST_CASE("exact: gelu") {
-  check_in_place([](const Kernels& table, float* x, std::uint32_t n) { table.gelu_erf(x, n); });
-  check_in_place([](const Kernels& table, float* x, std::uint32_t n) { table.gelu_tanh(x, n); });
-}
-
-// Numbers of all magnitudes from 2^-30 to 2^20: every branch and polynomial of exp and erf.
-TEST_CASE("exact: gelu over a sweep of all magnitudes") {
-  std::vector<float> sweep;
-  for (std::uint32_t bits = (127 - 30) << 23; bits < (127 + 20) << 23; bits += 9973) {
-    sweep.push_back(bit_cast<float>(bits));
-    sweep.push_back(-sweep.back());
-  }
-  sweep.resize(sweep.size() / 8 * 8);
-  const auto n = static_cast<std::uint32_t>(sweep.size());
-  for_each_set([&](const Kernels& table) {
-    for (const bool erf : {false, true}) {
-      std::vector<float> want = sweep, got = sweep;
-      (erf ? kReferenceKernels.gelu_erf : kReferenceKernels.gelu_tanh)(want.data(), n);
-      (erf ? table.gelu_erf : table.gelu_tanh)(got.data(), n);
-      CHECK(std::memcmp(want.data(), got.data(), n * sizeof(float)) == 0);
-    }
-  });
-}
-
-TEST_CASE("exact: to_half") {
-  // Every finite half, the numbers halfway between neighbours and next to those, and what saturates.
-  std::vector<float> all;
-  for (std::uint32_t h = 0; h < 0x7c00; ++h) {
-    const float low = half_to_float(static_cast<Half>(h));
-    const float high = h < 0x7bff ? half_to_float(static_cast<Half>(h + 1)) : 65536.0f;
-    const float middle = (low + high) / 2;
-    for (const float x : {low, middle, std::nextafter(middle, low), std::nextafter(middle, high)}) {
-      all.push_back(x);
-      all.push_back(-x);
-    }
-  }
-  for (const float x : {65519.0f, 65520.0f, 1e6f, 1e38f, std::numeric_limits<float>::max()}) {
-    all.push_back(x);
-    all.push_back(-x);
-  }
-  all.resize(all.size() / 8 * 8);
-  for_each_set([&](const Kernels& table) {
-    std::vector<Half> want(all.size()), got(all.size());
-    kReferenceKernels.to_half(all.data(), static_cast<std::uint32_t>(all.size()), want.data());
-    table.to_half(all.data(), static_cast<std::uint32_t>(all.size()), got.data());
-    CHECK(want == got);
-    for (const std::uint32_t n : kWidths) {
-      for (const std::uint32_t slack : kSlacks) {
-        CAPTURE(n);
-        CAPTURE(slack);
-        Random random(n);
-        Guarded<float> x(round_up(n, 8u), slack);
-        fill(x.data(), x.size(), Values::mixed, random);
-        Guarded<Half> half_want(n, slack), half_got(n, slack);
-        kReferenceKernels.to_half(x.data(), n, half_want.data());
-        table.to_half(x.data(), n, half_got.data());
-        CHECK(half_got.same_as(half_want));
       }
     }
   });

@@ -13,6 +13,7 @@
 #include "kernels/kernels.hpp"
 #include "kernels/tables.hpp"
 #include "tests/kernels/cases.hpp"
+#include "tests/kernels/sweep.hpp"
 
 namespace minnow::test {
 namespace {
@@ -24,30 +25,6 @@ double ulp(double exact) {
   int exponent = 0;
   std::frexp(exact, &exponent);
   return std::ldexp(1, exponent - 24);
-}
-
-// Calls body(x) for floats of both signs whose magnitudes are spread evenly over the bit patterns of low .. high.
-template <class Body>
-void sweep(float low, float high, std::uint32_t step, const Body& body) {
-  for (std::uint32_t bits = bit_cast<std::uint32_t>(low); bits <= bit_cast<std::uint32_t>(high); bits += step) {
-    body(bit_cast<float>(bits));
-    body(-bit_cast<float>(bits));
-  }
-}
-
-// The largest |computed - exact| / |x| of a GELU kernel over -32 .. 32.
-template <class Exact>
-double gelu_error(void (*kernel)(float*, std::uint32_t), const Exact& exact) {
-  std::vector<float> x;
-  sweep(0x1p-40f, 32.0f, 9973, [&](float v) { x.push_back(v); });
-  x.resize(x.size() / 8 * 8);
-  std::vector<float> y = x;
-  kernel(y.data(), static_cast<std::uint32_t>(y.size()));
-  double worst = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    worst = std::fmax(worst, std::fabs(static_cast<double>(y[i]) - exact(static_cast<double>(x[i]))) / std::fabs(x[i]));
-  }
-  return worst;
 }
 
 }  // namespace
@@ -111,44 +88,6 @@ TEST_CASE("truth: log within 1e-15, relative") {  // 4.2e-16
   }
   CHECK(worst < 1e-15L);
   CHECK(log_f64(1.0) == 0.0);
-}
-
-TEST_CASE("truth: gelu within 1.5e-7 |x|") {
-  const double erf_form = gelu_error(kReferenceKernels.gelu_erf, [](double x) {  // 8.6e-8
-    return 0.5 * x * std::erfc(-x / std::sqrt(2.0));
-  });
-  CHECK(erf_form < 1.5e-7);
-  const double tanh_form = gelu_error(kReferenceKernels.gelu_tanh, [](double x) {  // 1.3e-7
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-  });
-  CHECK(tanh_form < 1.5e-7);
-}
-
-TEST_CASE("truth: layer_norm") {
-  for (const std::uint32_t n : {1u, 7u, 48u, 384u, 1600u}) {
-    CAPTURE(n);
-    Random random(n);
-    std::vector<float> x(round_up(n, 8u)), weight(x.size()), bias(x.size()), y(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      x[i] = static_cast<float>(3 * random.normal() + 1);
-      weight[i] = random.uniform(0.5f, 2);
-      bias[i] = random.uniform(-1, 1);
-    }
-    kReferenceKernels.layer_norm(x.data(), weight.data(), bias.data(), n, 1e-5f, y.data());
-    double mean = 0, variance = 0;
-    for (std::uint32_t i = 0; i < n; ++i) mean += static_cast<double>(x[i]) / n;
-    for (std::uint32_t i = 0; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
-    double worst = 0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const double t = (x[i] - mean) / std::sqrt(variance + static_cast<double>(1e-5f)) * weight[i];
-      worst = std::fmax(worst, std::fabs(y[i] - (t + bias[i])) / (1 + std::fabs(t)));
-    }
-    CHECK(worst < 6e-7);  // 3.1e-7
-  }
-  // A constant row is its bias: no variance, no division by zero.
-  std::vector<float> x(8, 3.25f), weight(8, 2.0f), bias(8, 0.5f);
-  kReferenceKernels.layer_norm(x.data(), weight.data(), bias.data(), 8, 1e-5f, x.data());
-  for (const float v : x) CHECK(v == 0.5f);
 }
 
 TEST_CASE("truth: matmul") {
