@@ -58,7 +58,7 @@ TEST_CASE("convert: fewer symbols than rows are another data set's, unless the r
     const std::string found = "meta.pkl: has " + std::to_string(symbols) + " symbols but the model " +
                               std::to_string(rows) + " rows; expected " + std::to_string(rows) + ", or ";
     CHECK(contains(outcome.message, found));
-    CHECK(contains(outcome.message, "another data set? give the right one with --meta, or --no-text"));
+    CHECK(contains(outcome.message, "another model? give the right one with --vocab, or pass --no-text"));
   }
   CHECK(convert({fixture("variants/padded.pt"), "-o", folder / "n"}).status == 1);  // 7 symbols, 10 rows
 }
@@ -85,7 +85,7 @@ TEST_CASE("convert: symbols are given, found, left out, or asked for") {
   CHECK(contains(outcome.message, "none.pkl: cannot be opened"));
 }
 
-TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
+TEST_CASE("convert: without GPT-2's vocabulary it is said which files would do") {
   const TemporaryFolder folder;
   ZipMaker zip;
   std::vector<HandTensor> tensors;
@@ -94,7 +94,9 @@ TEST_CASE("convert: GPT-2's vocabulary is not supported yet, and says so") {
   zip.to_file(folder / "c.pt");
   const Outcome outcome = convert({folder / "c.pt"});
   CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "GPT-2's tokenizer, which is not supported yet"));
+  CHECK(contains(outcome.message, "the model has 50304 rows, as with GPT-2's tokenizer, and there is no vocab.bpe"));
+  CHECK(contains(outcome.message, "--vocab"));
+  CHECK(contains(outcome.message, "--no-text"));
   CHECK(convert({folder / "c.pt", "--no-text"}).status == 0);
 }
 

@@ -27,6 +27,7 @@ struct Arguments {
   std::string checkpoint;
   std::string model;
   std::string meta;
+  std::string vocab;
   std::uint32_t type = static_cast<std::uint32_t>(WeightType::q8);
   std::uint32_t gelu = static_cast<std::uint32_t>(Activation::gelu_erf);
   std::uint64_t n_head = 0;  // 0: as the checkpoint says
@@ -50,7 +51,6 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   bool model_given = false;
   bool meta_given = false;
   bool vocab_given = false;
-  std::string vocab;
   options.positional("CHECKPOINT", &out->checkpoint, nullptr);
   options.text("o", "MODEL", &out->model, &model_given, "the file to write (the checkpoint's name with .minnow)");
   const auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
@@ -62,8 +62,9 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
                  &out->type, "how weights are stored (q8)");
   options.text("meta", "META.PKL", &out->meta, &meta_given,
                "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
-  options.text("vocab", "FILE", &vocab, &vocab_given, "");
-  options.flag("no-text", &out->no_text, "write a model without symbols, for token ids only");
+  options.text("vocab", "FILE", &out->vocab, &vocab_given,
+               "any vocabulary file, its folder, or bytes (looked for beside the checkpoint)");
+  options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
   options.number("n-head", "N", 1, 1u << 28, &out->n_head, "heads, where the checkpoint does not say");
   options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
                  &out->gelu, "the form of GELU (erf; nanoGPT before mid-2023: tanh)");
@@ -72,10 +73,12 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.flag("v", &out->verbose, "list the tensors");
   if (!options.parse(argc, argv, status)) return false;
   std::string misuse;
-  if (vocab_given) misuse = "--vocab is not supported yet";
   if (out->type == number(WeightType::q4)) misuse = "--type q4 is not supported yet";
   if (model_given && out->model.empty()) misuse = "-o: found \"\", expected the name of the file to write";
   if (meta_given && out->meta.empty()) misuse = "--meta: found \"\", expected the name of a meta.pkl";
+  if (vocab_given && out->vocab.empty()) misuse = "--vocab: found \"\", expected the name of a vocabulary file";
+  if (vocab_given && out->no_text) misuse = "found both --vocab and --no-text, expected at most one of them";
+  if (vocab_given && meta_given) misuse = "found both --vocab and --meta, expected at most one of them";
   if (meta_given && out->no_text) misuse = "found both --meta and --no-text, expected at most one of them";
   if (!misuse.empty()) {
     *status = complain(kCommand, misuse, kMisused);
@@ -124,12 +127,17 @@ std::string hash_file(const InputFile& file, Progress* progress) {
   return hash.finish();
 }
 
-std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Arguments& arguments,
-                            Progress* progress) {
+std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Vocabulary& vocabulary,
+                            const Arguments& arguments, Progress* progress) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out << "source=" << printable(file_name_of(file.path())) << '\n';
   out << "source_sha256=" << hash_file(file, progress) << '\n';
+  std::size_t number = 0;
+  for (const Vocabulary::Source& source : vocabulary.sources) {
+    const std::string key = ++number == 1 ? "vocabulary" : concat("vocabulary_", number);
+    out << key << '=' << printable(source.name) << '\n' << key << "_sha256=" << source.sha256 << '\n';
+  }
   out << "converter=minnow " << version() << '\n';
   if (checkpoint.iter_num) out << "iter_num=" << *checkpoint.iter_num << '\n';
   if (checkpoint.best_val_loss) out << "best_val_loss=" << *checkpoint.best_val_loss << '\n';
@@ -178,6 +186,7 @@ void convert_file(const Arguments& arguments) {
   vocabulary_options.model = arguments.model;
   vocabulary_options.dataset = checkpoint.dataset;
   vocabulary_options.meta = arguments.meta;
+  vocabulary_options.vocab = arguments.vocab;
   vocabulary_options.no_text = arguments.no_text;
   const Vocabulary vocabulary = find_vocabulary(vocabulary_options, &plan.config);
   Fault fault;
@@ -188,7 +197,7 @@ void convert_file(const Arguments& arguments) {
   if (arguments.verbose) list_tensors(plan);
 
   OutputFile out(arguments.model);
-  const std::string provenance = make_provenance(file, checkpoint, arguments, &progress);
+  const std::string provenance = make_provenance(file, checkpoint, vocabulary, arguments, &progress);
   WriteOptions write_options;
   write_options.allow_nonfinite = arguments.allow_nonfinite;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };

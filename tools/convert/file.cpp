@@ -4,11 +4,13 @@
 #endif
 #include "tools/convert/file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -186,6 +188,21 @@ void check_interrupted() {
 bool file_exists(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool folder_exists(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const open_folder = opendir(folder.c_str());
+  if (open_folder == nullptr) return names;
+  while (const dirent* entry = readdir(open_folder)) names.emplace_back(entry->d_name);
+  closedir(open_folder);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string folder_of(std::string_view path) {

@@ -1,7 +1,7 @@
-// Which vocabulary belongs to a checkpoint. Depends on vocabulary, base and tools/messages.
+// Which vocabulary belongs to a checkpoint. Depends on vocabulary_readers, refusal, base and tools/messages.
 #include "base/bits.hpp"
 #include "tools/convert/refusal.hpp"
-#include "tools/convert/vocabulary.hpp"
+#include "tools/convert/vocabulary_readers.hpp"
 #include "tools/messages.hpp"
 
 namespace minnow::convert {
@@ -9,7 +9,7 @@ namespace minnow::convert {
 namespace {
 
 constexpr std::uint32_t kGpt2Symbols = 50257;
-constexpr std::uint32_t kGpt2Padded = 50304;
+constexpr const char* kBytes = "bytes";  // as the value of --vocab
 
 // Whether an embedding of `rows` can belong to `symbols`: it has as many, or was rounded up, as is done for speed.
 bool fits_rows(std::uint64_t symbols, std::uint64_t rows) {
@@ -20,33 +20,93 @@ bool fits_rows(std::uint64_t symbols, std::uint64_t rows) {
   return false;
 }
 
+bool is_like_llama2(const Config& config) {
+  return config.positions == Positions::rotary && config.activation == Activation::silu_gated;
+}
+
+bool ends_with(const std::string& name, std::string_view end) {
+  return name.size() > end.size() && std::string_view(name).substr(name.size() - end.size()) == end;
+}
+
+// The vocabulary file of a folder, by its name; the first of this order that is there. Empty: none.
+std::string find_in(const std::string& folder, const Config& config) {
+  std::vector<std::string> names;
+  if (is_like_llama2(config)) names = {"tokenizer.bin", concat("tok", config.vocab_size, ".bin")};
+  names.insert(names.end(), {"meta.pkl", "tokenizer.json", "vocab.bpe", "merges.txt"});
+  if (is_like_llama2(config)) names.push_back("tokenizer.model");  // which is refused with advice
+  names.push_back("tokenizer.pkl");                                // likewise
+  for (const std::string& name : names) {
+    if (file_exists(folder + "/" + name)) return folder + "/" + name;
+  }
+  std::string found;
+  for (const std::string& name : names_in(folder)) {
+    if (!ends_with(name, ".tiktoken") || !file_exists(folder + "/" + name)) continue;
+    if (!found.empty()) {
+      throw Refusal("holds more than one rank file; expected one .tiktoken; name it with --vocab", folder);
+    }
+    found = folder + "/" + name;
+  }
+  return found;
+}
+
+[[noreturn]] void refuse_absence(const VocabularyOptions& options, const Config& config) {
+  const std::string dataset = options.dataset.empty() ? "<dataset>" : printable(options.dataset);
+  const std::string places = concat("beside the checkpoint, nor data/", dataset,
+                                    "/meta.pkl in its folder, one above "
+                                    "it or the current one");
+  if (is_like_llama2(config)) {
+    refuse("there is no tokenizer.bin beside the checkpoint; expected llama2.c's file with the ", config.vocab_size,
+           " pieces; give it with --vocab, or pass --no-text to use token ids only");
+  }
+  if (fits_rows(kGpt2Symbols, config.vocab_size)) {
+    refuse("the model has ", config.vocab_size,
+           " rows, as with GPT-2's tokenizer, and there is no vocab.bpe, merges.txt, tokenizer.json, *.tiktoken or "
+           "meta.pkl ",
+           places, "; expected one of them; give it with --vocab, or pass --no-text to use token ids only");
+  }
+  refuse("there is no meta.pkl, tokenizer.json, vocab.bpe, merges.txt or *.tiktoken ", places,
+         "; expected the symbols of the ", config.vocab_size, " ids; give the file with --meta or --vocab, ",
+         config.vocab_size == 256 ? "pass --vocab bytes if the ids are bytes, " : "",
+         "or pass --no-text to use token ids only");
+}
+
+std::string find_path(const VocabularyOptions& options, const Config& config) {
+  if (!options.vocab.empty()) {
+    if (!folder_exists(options.vocab)) return options.vocab;
+    const std::string inside = find_in(options.vocab, config);
+    if (inside.empty()) {
+      throw Refusal(
+          "there is no vocabulary in this folder; expected meta.pkl, tokenizer.json, vocab.bpe, merges.txt, "
+          "*.tiktoken or, for a model of llama2.c, tokenizer.bin; name the file itself",
+          options.vocab);
+    }
+    return inside;
+  }
+  if (!options.meta.empty()) return options.meta;
+  const std::string beside =
+      find_in(folder_exists(options.checkpoint) ? options.checkpoint : folder_of(options.checkpoint), config);
+  const std::string path = beside.empty() ? find_meta(options.checkpoint, options.dataset) : beside;
+  if (path.empty()) refuse_absence(options, config);
+  return path;
+}
+
 }  // namespace
 
 Vocabulary find_vocabulary(const VocabularyOptions& options, Config* config) {
   if (options.no_text) return {};
-  const std::string path = options.meta.empty() ? find_meta(options.checkpoint, options.dataset) : options.meta;
-  if (path.empty() && (config->vocab_size == kGpt2Symbols || config->vocab_size == kGpt2Padded)) {
-    refuse("the model has ", config->vocab_size,
-           " symbols, as with GPT-2's tokenizer, which is not supported yet; "
-           "expected a character model with its meta.pkl; pass --no-text to use token ids only");
+  std::string path = kBytes;
+  Vocabulary vocabulary;
+  if (options.vocab == kBytes) {
+    vocabulary = byte_vocabulary();
+  } else {
+    path = find_path(options, *config);
+    vocabulary = read_vocabulary(path, config->vocab_size, options.model);
   }
-  if (path.empty()) {
-    const std::string dataset = options.dataset.empty() ? "<dataset>" : printable(options.dataset);
-    refuse("there is no meta.pkl beside the checkpoint, nor data/", dataset,
-           "/meta.pkl in its folder, one above it or the "
-           "current one; expected the symbols of the ",
-           config->vocab_size, " ids; give the file with --meta, or pass --no-text to use token ids only");
-  }
-  const InputFile file(path);
-  if (file.is_same_file(options.model)) {
-    throw Refusal("is the meta.pkl itself; expected another name for the model; give one with -o", options.model);
-  }
-  Vocabulary vocabulary = read_meta(file);
   if (!fits_rows(vocabulary.pieces.size(), config->vocab_size)) {
     throw Refusal(concat("has ", vocabulary.pieces.size(), " symbols but the model ", config->vocab_size,
                          " rows; expected ", config->vocab_size,
-                         ", or as many as give that when rounded up to a multiple of 8, 16, 32, 64, 128 or 256; "
-                         "is it the meta.pkl of another data set? give the right one with --meta, or --no-text"),
+                         ", or as many as give that when rounded up to a multiple of 8, 16, 32, 64, 128 or 256; is it "
+                         "the vocabulary of another model? give the right one with --vocab, or pass --no-text"),
                   path);
   }
   config->n_tokens = static_cast<std::uint32_t>(vocabulary.pieces.size());

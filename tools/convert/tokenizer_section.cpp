@@ -1,6 +1,5 @@
 // The tokenizer section of a model file, byte by byte. Depends on model/format.hpp.
 #include <algorithm>
-#include <numeric>
 
 #include "tools/convert/vocabulary.hpp"
 
@@ -15,18 +14,34 @@ void append_u32(std::uint32_t value, std::string* out) {
 
 // The ids that a text is looked up in, in ascending order of their bytes.
 std::vector<std::uint32_t> sorted_ids(const Vocabulary& vocabulary) {
-  std::vector<std::uint32_t> ids(vocabulary.pieces.size());
-  std::iota(ids.begin(), ids.end(), 0u);
+  std::vector<bool> is_byte(vocabulary.pieces.size(), false);
   if (vocabulary.kind == TokenizerKind::scored_bpe) {
-    const auto is_byte = [&](std::uint32_t id) {
-      return std::find(vocabulary.byte_id.begin(), vocabulary.byte_id.end(), id) != vocabulary.byte_id.end();
-    };
-    ids.erase(std::remove_if(ids.begin(), ids.end(), is_byte), ids.end());
+    for (const std::uint32_t id : vocabulary.byte_id) {
+      if (id != kNoId) is_byte[id] = true;
+    }
+  }
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < is_byte.size(); ++id) {
+    if (!is_byte[id]) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
     return vocabulary.pieces[a] < vocabulary.pieces[b];  // as unsigned bytes
   });
   return ids;
+}
+
+// In the file's order. Only the order of ranks counts, so they are numbered from 0, whatever a source calls them.
+std::vector<Merge> sorted_merges(const Vocabulary& vocabulary) {
+  std::vector<Merge> merges = vocabulary.merges;
+  std::sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) { return a.rank < b.rank; });
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < merges.size(); ++i) {
+    const bool same = i + 1 < merges.size() && merges[i + 1].rank == merges[i].rank;
+    merges[i].rank = same ? next : next++;
+  }
+  std::sort(merges.begin(), merges.end(),
+            [](const Merge& a, const Merge& b) { return a.left != b.left ? a.left < b.left : a.right < b.right; });
+  return merges;
 }
 
 }  // namespace
@@ -39,9 +54,7 @@ std::string make_tokenizer_section(const Vocabulary& vocabulary) {
     text += piece;
     longest = std::max(longest, piece.size());
   }
-  std::vector<Merge> merges = vocabulary.merges;
-  std::sort(merges.begin(), merges.end(),
-            [](const Merge& a, const Merge& b) { return a.left != b.left ? a.left < b.left : a.right < b.right; });
+  const std::vector<Merge> merges = sorted_merges(vocabulary);
 
   std::string out;
   const auto count = [](std::size_t n) { return static_cast<std::uint32_t>(n); };

@@ -20,6 +20,12 @@ struct Vocabulary {
   TokenizerSplit split = TokenizerSplit::none;
   std::uint32_t begin = 0;
   bool space_prefix = false;
+
+  struct Source {
+    std::string name;  // of the file, without its folder
+    std::string sha256;
+  };
+  std::vector<Source> sources;  // where it was read from
 };
 
 // Reads {'vocab_size', 'itos', 'stoi'}; itos may be a dict or a list, and one of itos and stoi suffices.
@@ -35,9 +41,13 @@ struct VocabularyOptions {
   std::string model;       // the output's path, which must be no input
   std::string dataset;     // as the checkpoint says, or empty
   std::string meta;        // --meta, or empty: look for one
-  std::string vocab;       // --vocab, or empty: look for one
+  std::string vocab;       // --vocab: a file, a folder or "bytes"; or empty: look for one
   bool no_text = false;
 };
+
+// Reads one file of any format, known by its content; to a merges file the ids that stand beside it belong, and the
+// other way round. `rows` is how many the model's embedding has. `output` must be none of the files. Throws Refusal.
+Vocabulary read_vocabulary(const std::string& path, std::uint64_t rows, const std::string& output);
 
 // The vocabulary for a model of config->vocab_size rows, empty with no_text. Sets config->n_tokens. Throws Refusal.
 Vocabulary find_vocabulary(const VocabularyOptions& options, Config* config);

@@ -1,4 +1,4 @@
-// tools/convert/vocabulary.cpp: meta.pkl in its variants, broken ones, where it is searched, the section made of it.
+// tools/convert/meta_pkl.cpp: meta.pkl in its variants, broken ones, where it is searched, the section made of it.
 #include "tools/convert/vocabulary.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,10 @@
 // meta.pkl: found and read. Depends on file and pickle.
-#include "tools/convert/vocabulary.hpp"
-
 #include <algorithm>
 #include <unordered_set>
 
 #include "tools/convert/pickle.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/convert/vocabulary_readers.hpp"
 
 namespace minnow::convert {
 
@@ -17,14 +16,14 @@ constexpr std::string_view kExpected =
 
 class MetaReader {
  public:
-  explicit MetaReader(const InputFile& file)
-      : tree_(read_pickle(file.read_all(kMaxMetaBytes), Globals::numbers, "the pickle")), bytes_(file.size()) {}
+  explicit MetaReader(std::string bytes)
+      : bytes_(bytes.size()), tree_(read_pickle(std::move(bytes), Globals::numbers, "the pickle")) {}
 
   Vocabulary read() {
     if (tree_.bytes_read() != bytes_) refuse("there are bytes behind the pickle's end", kExpected);
     const NodeId itos = tree_.find(tree_.root(), "itos");
     const NodeId stoi = tree_.find(tree_.root(), "stoi");
-    if (itos == kNoNode && stoi == kNoNode) refuse("there is neither itos nor stoi", kExpected);
+    if (itos == kNoNode && stoi == kNoNode) refuse_missing();
     if (itos != kNoNode) {
       take_itos(itos);
       if (stoi != kNoNode) compare_stoi(stoi);
@@ -39,6 +38,18 @@ class MetaReader {
   }
 
  private:
+  // Some data sets say in words which tokenizer theirs is.
+  [[noreturn]] void refuse_missing() {
+    for (const char* key : {"tokenizer", "tokenizer_name", "encoding"}) {
+      const NodeId name = tree_.find(tree_.root(), key);
+      if (!tree_.is(name, NodeKind::text)) continue;
+      refuse(
+          "there are no symbols, only the name of a tokenizer, ", quoted(tree_.text(name)),
+          "; expected itos and stoi; give that tokenizer's file with --vocab (of gpt2: vocab.bpe), or pass --no-text");
+    }
+    refuse("there is neither itos nor stoi", kExpected);
+  }
+
   void take_itos(NodeId itos) {
     if (tree_.is(itos, NodeKind::list) || tree_.is(itos, NodeKind::tuple)) {
       std::int64_t id = 0;
@@ -121,8 +132,8 @@ class MetaReader {
     }
   }
 
-  PickleTree tree_;
   std::uint64_t bytes_;
+  PickleTree tree_;
   std::vector<std::string> pieces_;
   std::vector<bool> filled_;
   std::uint64_t text_bytes_ = 0;
@@ -130,9 +141,11 @@ class MetaReader {
 
 }  // namespace
 
+Vocabulary read_meta(std::string bytes) { return MetaReader(std::move(bytes)).read(); }
+
 Vocabulary read_meta(const InputFile& file) {
   try {
-    return MetaReader(file).read();
+    return read_meta(file.read_all(kMaxMetaBytes));
   } catch (const Refusal& refusal) {
     throw Refusal(refusal.what(), file.path());
   }
