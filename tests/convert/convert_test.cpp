@@ -66,7 +66,7 @@ TEST_CASE("convert: a separate output is refused by name") {
   const TemporaryFolder folder;
   const Outcome outcome = convert({fixture("variants/separate_head.pt"), "-o", folder / "m"});
   CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "a separate output is not supported yet"));
+  CHECK(contains(outcome.message, "a separate output matrix is not supported yet"));
   CHECK(folder.names().empty());
 }
 

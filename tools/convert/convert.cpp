@@ -9,6 +9,7 @@
 #include "tools/commands.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
+#include "tools/convert/sidecar.hpp"
 #include "tools/convert/vocabulary.hpp"
 #include "tools/convert/write_model.hpp"
 #include "tools/options.hpp"
@@ -22,6 +23,7 @@ namespace {
 using namespace convert;
 
 constexpr const char* kCommand = "convert";
+constexpr std::uint32_t kNotGiven = 0xffffffffu;  // of a choice
 
 struct Arguments {
   std::string checkpoint;
@@ -29,8 +31,12 @@ struct Arguments {
   std::string meta;
   std::string vocab;
   std::uint32_t type = static_cast<std::uint32_t>(WeightType::q8);
-  std::uint32_t gelu = static_cast<std::uint32_t>(Activation::gelu_erf);
-  std::uint64_t n_head = 0;  // 0: as the checkpoint says
+  // What the checkpoint may not say.
+  std::uint64_t n_head = 0;      // 0: not given
+  std::uint64_t block_size = 0;  // 0: not given
+  std::uint32_t gelu = kNotGiven;
+  std::uint32_t attention_scale = kNotGiven;
+  std::uint32_t positions = kNotGiven;
   bool no_text = false;
   bool allow_nonfinite = false;
   bool ignore_crc = false;
@@ -46,8 +52,11 @@ std::string default_model_name(const std::string& checkpoint) {
 }
 
 bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
-  Options options(kCommand, "convert CHECKPOINT [-o MODEL] [options]",
-                  "Makes a model file from a checkpoint of nanoGPT. Nothing in the checkpoint is executed.");
+  Options options(
+      kCommand, "convert CHECKPOINT [-o MODEL] [options]",
+      "Makes a model file from a checkpoint of nanoGPT, build-nanogpt, minGPT, llm.c, llama2.c, nanochat,\n"
+      "Hugging Face's GPT-2 or the video lecture's GPT, known by its content. Settings are also taken from\n"
+      "config.json or meta_<step>.json beside it. Nothing in the checkpoint is executed.");
   bool model_given = false;
   bool meta_given = false;
   bool vocab_given = false;
@@ -65,12 +74,20 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.text("vocab", "FILE", &out->vocab, &vocab_given,
                "any vocabulary file, its folder, or bytes (looked for beside the checkpoint)");
   options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
-  options.number("n-head", "N", 1, 1u << 28, &out->n_head, "heads, where the checkpoint does not say");
-  options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
-                 &out->gelu, "the form of GELU (erf; nanoGPT before mid-2023: tanh)");
   options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
   options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
   options.flag("v", &out->verbose, "list the tensors");
+  options.heading("what a checkpoint may not say:");
+  options.number("n-head", "N", 1, 1u << 28, &out->n_head, "number of heads");
+  options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
+                 &out->gelu, "the form of GELU (the family's; nanoGPT: erf, before mid-2023 tanh)");
+  options.choice("attn-scale", "head|embd",
+                 {{"head", number(AttentionScale::head)}, {"embd", number(AttentionScale::embd)}},
+                 &out->attention_scale, "scores times head_size^-0.5, or n_embd^-0.5 (head)");
+  options.choice("positions", "sinusoidal|none",
+                 {{"sinusoidal", number(Positions::sinusoidal)}, {"none", number(Positions::none)}}, &out->positions,
+                 "of a model without a table of positions");
+  options.number("block-size", "N", 1, 1u << 28, &out->block_size, "the longest context, of such a model");
   if (!options.parse(argc, argv, status)) return false;
   std::string misuse;
   if (out->type == number(WeightType::q4)) misuse = "--type q4 is not supported yet";
@@ -128,7 +145,7 @@ std::string hash_file(const InputFile& file, Progress* progress) {
 }
 
 std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Vocabulary& vocabulary,
-                            const Arguments& arguments, Progress* progress) {
+                            const ModelPlan& plan, Progress* progress) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out << "source=" << printable(file_name_of(file.path())) << '\n';
@@ -141,8 +158,17 @@ std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint,
   out << "converter=minnow " << version() << '\n';
   if (checkpoint.iter_num) out << "iter_num=" << *checkpoint.iter_num << '\n';
   if (checkpoint.best_val_loss) out << "best_val_loss=" << *checkpoint.best_val_loss << '\n';
-  out << "type=" << to_string(static_cast<WeightType>(arguments.type)) << '\n';
+  out << "type=" << to_string(static_cast<WeightType>(plan.config.weight_type)) << '\n';
+  out << "family=" << plan.family << '\n';
+  for (const std::string& choice : plan.choices) out << choice << '\n';
   return out.str();
+}
+
+void list_tensors(const Checkpoint& checkpoint) {
+  for (const StoredTensor& tensor : checkpoint.tensors) {
+    std::fprintf(stderr, "%-44s %-14s %s\n", quoted(tensor.name).c_str(), shape_text(tensor).c_str(),
+                 dtype_name(tensor.dtype));
+  }
 }
 
 void list_tensors(const ModelPlan& plan) {
@@ -159,10 +185,48 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   const std::string symbols = vocabulary.pieces.empty()    ? concat(c.vocab_size, " ids without text")
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
-  std::fprintf(stderr, "minnow %s: wrote %s: n_layer %u, n_head %u, n_embd %u, block_size %u, %s, %llu bytes, %s\n",
-               kCommand, printable(out.target()).c_str(), c.n_layer, c.n_head, c.n_embd, c.block_size,
-               to_string(static_cast<WeightType>(c.weight_type)), static_cast<unsigned long long>(out.size()),
-               symbols.c_str());
+  const std::string heads = c.n_kv_head == c.n_head ? concat(c.n_head) : concat(c.n_head, ", n_kv_head ", c.n_kv_head);
+  std::string choices;
+  for (const std::string& choice : plan.choices) choices += concat(", ", choice);
+  const std::string line =
+      concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,
+             ", n_head ", heads, ", n_embd ", c.n_embd, ", block_size ", c.block_size, ", ",
+             to_string(static_cast<WeightType>(c.weight_type)), ", ", out.size(), " bytes, ", symbols, choices, "\n");
+  std::fputs(line.c_str(), stderr);
+}
+
+PlanOptions plan_options(const Arguments& arguments) {
+  PlanOptions out;
+  out.type = static_cast<WeightType>(arguments.type);
+  if (arguments.n_head != 0) out.n_head = arguments.n_head;
+  if (arguments.block_size != 0) out.block_size = arguments.block_size;
+  if (arguments.gelu != kNotGiven) out.gelu = static_cast<Activation>(arguments.gelu);
+  if (arguments.positions != kNotGiven) out.positions = static_cast<Positions>(arguments.positions);
+  if (arguments.attention_scale != kNotGiven) {
+    out.attention_scale = static_cast<AttentionScale>(arguments.attention_scale);
+  }
+  return out;
+}
+
+// With -v a model that is refused has its tensors listed first.
+ModelPlan plan_file(const Checkpoint& checkpoint, const Arguments& arguments) {
+  try {
+    return plan_model(checkpoint, plan_options(arguments));
+  } catch (const Refusal&) {
+    if (arguments.verbose) list_tensors(checkpoint);
+    throw;
+  }
+}
+
+Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& arguments, Config* config) {
+  VocabularyOptions options;
+  options.checkpoint = arguments.checkpoint;
+  options.model = arguments.model;
+  options.dataset = checkpoint.dataset;
+  options.meta = arguments.meta;
+  options.vocab = arguments.vocab;
+  options.no_text = arguments.no_text;
+  return convert::find_vocabulary(options, config);
 }
 
 void convert_file(const Arguments& arguments) {
@@ -172,38 +236,29 @@ void convert_file(const Arguments& arguments) {
   ReadOptions read_options;
   read_options.check_crcs = !arguments.ignore_crc;
   read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
-  const Checkpoint checkpoint = read_checkpoint(opened, read_options);
-  if (file.is_same_file(arguments.model)) {
+  Checkpoint checkpoint = read_checkpoint(opened, read_options);
+  read_sidecar(&checkpoint);
+  for (const auto& each : checkpoint.files) {
+    if (!each->is_same_file(arguments.model)) continue;
     throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
   }
-  PlanOptions options;
-  options.type = static_cast<WeightType>(arguments.type);
-  options.activation = static_cast<Activation>(arguments.gelu);
-  if (arguments.n_head != 0) options.n_head = arguments.n_head;
-  ModelPlan plan = plan_model(checkpoint, options);
-  VocabularyOptions vocabulary_options;
-  vocabulary_options.checkpoint = arguments.checkpoint;
-  vocabulary_options.model = arguments.model;
-  vocabulary_options.dataset = checkpoint.dataset;
-  vocabulary_options.meta = arguments.meta;
-  vocabulary_options.vocab = arguments.vocab;
-  vocabulary_options.no_text = arguments.no_text;
-  const Vocabulary vocabulary = find_vocabulary(vocabulary_options, &plan.config);
+  progress.clear();
+  ModelPlan plan = plan_file(checkpoint, arguments);
+  const Vocabulary vocabulary = find_vocabulary(checkpoint, arguments, &plan.config);
   Fault fault;
   if (check_config(plan.config, &fault) != Status::ok) {
     refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
   }
-  progress.clear();
   if (arguments.verbose) list_tensors(plan);
 
   OutputFile out(arguments.model);
-  const std::string provenance = make_provenance(file, checkpoint, vocabulary, arguments, &progress);
+  const std::string provenance = make_provenance(file, checkpoint, vocabulary, plan, &progress);
   WriteOptions write_options;
   write_options.allow_nonfinite = arguments.allow_nonfinite;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };
   const std::string tokenizer = vocabulary.pieces.empty() ? std::string() : make_tokenizer_section(vocabulary);
   write_model(checkpoint, plan, tokenizer, provenance, write_options, &out);
-  file.require_unchanged();
+  for (const auto& each : checkpoint.files) each->require_unchanged();
   out.commit();
   progress.clear();
   print_summary(out, plan, vocabulary);

@@ -62,9 +62,8 @@ bool is_same_view(const StoredTensor& a, const StoredTensor& b) {
          std::equal(a.stride, a.stride + a.rank, b.stride);
 }
 
-std::uint64_t rows_per_read(std::uint64_t columns) {
-  constexpr std::uint64_t kFloats = 1u << 16;
-  return std::max<std::uint64_t>(8, kFloats / std::max<std::uint64_t>(1, columns) / 8 * 8);
+std::uint64_t rows_per_read(std::uint64_t columns, std::uint64_t floats) {
+  return std::max<std::uint64_t>(8, floats / std::max<std::uint64_t>(1, columns) / 8 * 8);
 }
 
 void RowReader::read(std::uint64_t begin, std::uint64_t count, float* out) {

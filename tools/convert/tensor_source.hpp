@@ -56,7 +56,9 @@ class RowReader {
   std::vector<unsigned char> buffer_;
 };
 
-// How many rows to read together: about a quarter of a MiB of floats, a multiple of 8, at least 8.
-std::uint64_t rows_per_read(std::uint64_t columns);
+// How many rows to read together: about `floats` numbers, a multiple of 8, at least 8.
+inline constexpr std::uint64_t kPlainFloats = 1u << 16;
+inline constexpr std::uint64_t kTransposedFloats = 1u << 20;
+std::uint64_t rows_per_read(std::uint64_t columns, std::uint64_t floats = kPlainFloats);
 
 }  // namespace minnow::convert

@@ -16,6 +16,7 @@ namespace {
 
 [[noreturn]] void refuse_weight(const PlannedTensor& planned, const PackResult& result, std::uint64_t first_row) {
   std::uint64_t row = first_row + result.row;
+  if (planned.sources.empty()) refuse(planned.spec.name, " holds a number that is not finite; expected none");
   std::size_t i = 0;
   for (; i + 1 < planned.sources.size() && planned.spec.rows > 1 && row >= planned.sources[i].rows(); ++i) {
     row -= planned.sources[i].rows();
@@ -114,7 +115,7 @@ class Writer {
 
   void write_tensor(const PlannedTensor& tensor) {
     const std::uint32_t columns = static_cast<std::uint32_t>(tensor.spec.columns);
-    const std::uint64_t step = rows_per_read(columns);
+    const std::uint64_t step = rows_at_once(tensor);
     rows_.resize(static_cast<std::size_t>(std::min(step, tensor.spec.rows) * columns));
     for (std::uint64_t first = 0; first < tensor.spec.rows; first += step) {
       const std::uint32_t count = static_cast<std::uint32_t>(std::min(step, tensor.spec.rows - first));
@@ -128,10 +129,20 @@ class Writer {
     }
   }
 
+  // More of a transposed tensor: of each of its columns so many numbers are read in one piece.
+  static std::uint64_t rows_at_once(const PlannedTensor& tensor) {
+    const bool transposed = !tensor.sources.empty() && tensor.sources[0].rank == 2 && tensor.sources[0].stride[1] != 1;
+    return rows_per_read(tensor.spec.columns, transposed ? kTransposedFloats : kPlainFloats);
+  }
+
   // Rows [first, first + count) of the tensor, out of as many sources as hold them.
   void read_rows(const PlannedTensor& tensor, std::uint64_t first, std::uint64_t count) {
     const std::uint64_t columns = tensor.spec.columns;
     float* out = rows_.data();
+    if (tensor.sources.empty()) {
+      std::copy_n(&tensor.values[static_cast<std::size_t>(first * columns)], count * columns, out);
+      return;
+    }
     if (tensor.spec.rows == 1) {  // a vector: its sources stand side by side
       for (const StoredTensor& source : tensor.sources) {
         RowReader(checkpoint_.file_of(source), source).read(0, 1, out);

@@ -1,4 +1,4 @@
-// tools/convert/nanogpt_names.cpp: names to roles, shapes to a config, and models that are not nanoGPT's.
+// tools/convert/plan_model.cpp and recognise.cpp: names to roles, shapes to a config, and models that are none.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -55,11 +55,11 @@ void rename(std::vector<HandTensor>* tensors, const std::string& from, const std
 
 }  // namespace
 
-TEST_CASE("nanogpt: model_args that are no sizes") {
+TEST_CASE("plan: model_args that are no sizes") {
   CHECK(contains(plan([](auto*, auto*) {}, {}, -2).fault, "model_args['n_head'] is not a positive number"));
 }
 
-TEST_CASE("nanogpt: the config that shapes and model_args say") {
+TEST_CASE("plan: the config that shapes and model_args say") {
   const Planned p = plan([](auto*, auto*) {});
   REQUIRE(p.fault == "");
   const Config& c = p.plan.config;
@@ -83,9 +83,11 @@ TEST_CASE("nanogpt: the config that shapes and model_args say") {
   CHECK(p.plan.tensors[2].layer == 0);
   CHECK(p.plan.tensors[8].layer == 1);
   CHECK(p.plan.tensors[14].role == Role::ln_f_weight);
+  CHECK(p.plan.family == "nanoGPT");
+  CHECK(p.plan.choices.empty());
 }
 
-TEST_CASE("nanogpt: heads come from model_args or the option") {
+TEST_CASE("plan: heads come from model_args or the option") {
   PlanOptions options;
   CHECK(contains(plan([](auto*, auto*) {}, options, 2, false).fault, "give it with --n-head"));
   options.n_head = 4;
@@ -97,7 +99,7 @@ TEST_CASE("nanogpt: heads come from model_args or the option") {
   CHECK(contains(plan([](auto*, auto*) {}, {}, 16).fault, "does not divide n_embd 8"));
 }
 
-TEST_CASE("nanogpt: wrappers in any order and number") {
+TEST_CASE("plan: wrappers in any order and number") {
   for (const char* prefix : {"module.", "_orig_mod.", "_orig_mod.module.", "module._orig_mod.module."}) {
     const Planned p = plan([&](std::vector<HandTensor>* tensors, ZipMaker*) {
       for (HandTensor& tensor : *tensors) tensor.name = prefix + tensor.name;
@@ -108,17 +110,18 @@ TEST_CASE("nanogpt: wrappers in any order and number") {
                    t->push_back(t->front());
                    t->back().name = "module." + t->back().name;
                  }),
-                 "is there twice, once as \"module.transformer.wte.weight\""));
+                 "\"module.transformer.wte.weight\" is there twice, once as \"transformer.wte.weight\""));
 }
 
-TEST_CASE("nanogpt: unknown, missing and misshapen tensors are named") {
+TEST_CASE("plan: unknown, missing and misshapen tensors are named") {
   CHECK(contains(fault_after([](auto* t) { rename(t, "transformer.ln_f.weight", "transformer.norm.weight"); }),
-                 "\"transformer.norm.weight\" [8] is unknown"));
+                 "the names are nearest to those of nanoGPT, but \"transformer.norm.weight\" [8] is unknown and "
+                 "\"ln_f.weight\" is missing"));
   CHECK(contains(fault_after([](auto* t) { t->pop_back(); }), "\"ln_f.weight\" is missing"));
-  CHECK(
-      contains(fault_after([](auto* t) { t->erase(t->begin() + 9); }), "\"attn.c_attn.weight\" of layer 1 is missing"));
+  CHECK(contains(fault_after([](auto* t) { t->erase(t->begin() + 9); }), "\"h.1.attn.c_attn.weight\" is missing"));
   CHECK(contains(fault_after([](auto* t) { t->erase(t->begin()); }), "\"wte.weight\" is missing"));
-  CHECK(contains(fault_after([](auto* t) { t->clear(); }), "is missing"));
+  CHECK(contains(fault_after([](auto* t) { t->clear(); }), "no tensor has a name that is known: there are none"));
+  CHECK(contains(fault_after([](auto* t) { t->erase(t->begin() + 1); }), "--positions sinusoidal or none"));
   CHECK(contains(fault_after([](auto* t) { t->at(3).size = {23, 8}; }), "has the shape [23, 8]; expected [24, 8]"));
   CHECK(contains(fault_after([](auto* t) { t->at(2).size = {7}; }), "has the shape [7]; expected [8]"));
   CHECK(contains(fault_after([](auto* t) { t->at(0).size = {56}, t->at(0).stride = {1}; }), "expected 2 dimensions"));
@@ -129,7 +132,7 @@ TEST_CASE("nanogpt: unknown, missing and misshapen tensors are named") {
   }
 }
 
-TEST_CASE("nanogpt: mask buffers are ignored, whatever their type") {
+TEST_CASE("plan: mask buffers are ignored, whatever their type") {
   const Planned p = plan([](std::vector<HandTensor>* tensors, ZipMaker* zip) {
     zip->add("archive/data/mask", std::string(36, '\1'));
     HandTensor mask;
@@ -145,7 +148,7 @@ TEST_CASE("nanogpt: mask buffers are ignored, whatever their type") {
   CHECK(p.plan.tensors.size() == 15);
 }
 
-TEST_CASE("nanogpt: the output is tied when it is the same storage or the same numbers") {
+TEST_CASE("plan: the output is tied when it is the same storage or the same numbers") {
   const auto with_head = [](const std::function<void(HandTensor*, ZipMaker*)>& change) {
     return plan([&](std::vector<HandTensor>* tensors, ZipMaker* zip) {
       HandTensor head = tensors->front();
@@ -154,22 +157,27 @@ TEST_CASE("nanogpt: the output is tied when it is the same storage or the same n
       tensors->push_back(head);
     });
   };
-  CHECK(with_head([](HandTensor*, ZipMaker*) {}).fault == "");
+  CHECK(with_head([](HandTensor*, ZipMaker*) {}).plan.config.output == Output::tied);
   CHECK(with_head([](HandTensor* head, ZipMaker* zip) {
           head->key = "copy";
           zip->add("archive/data/copy", zip->entries[0].data);
-        }).fault == "");
-  CHECK(contains(with_head([](HandTensor* head, ZipMaker* zip) {
-                   head->key = "copy";
-                   zip->add("archive/data/copy", zip->entries[0].data);
-                   zip->entries.back().data[17] ^= 1;
-                   zip->entries.back().crc = 0;
+        }).plan.config.output == Output::tied);
+  const Planned separate = with_head([](HandTensor* head, ZipMaker* zip) {
+    head->key = "copy";
+    zip->add("archive/data/copy", zip->entries[0].data);
+    zip->entries.back().data[17] ^= 1;
+    zip->entries.back().crc = 0;
+  });
+  CHECK(separate.fault == "");
+  CHECK(separate.plan.config.output == Output::separate);
+  CHECK(separate.plan.tensors.back().role == Role::lm_head_weight);
+  CHECK(contains(with_head([](HandTensor* head, ZipMaker*) {
+                   head->size = {6, 8};
                  }).fault,
-                 "a separate output is not supported yet"));
-  CHECK(contains(with_head([](HandTensor* head, ZipMaker*) { head->size = {6, 8}; }).fault, "separate output"));
+                 "\"lm_head.weight\" has the shape [6, 8]; expected [7, 8]"));
 }
 
-TEST_CASE("nanogpt: a repeated view cannot ask for memory that the file does not hold") {
+TEST_CASE("plan: a repeated view cannot ask for memory that the file does not hold") {
   const std::string fault = fault_after([](auto* t) {
     HandTensor* const wpe = find(t, "transformer.wpe.weight");
     wpe->size = {1 << 27, 8};

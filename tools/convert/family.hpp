@@ -1,0 +1,74 @@
+// What is known of a family of models: how its code names tensors and settings, and what that code does without saying
+// so in a checkpoint. A relative that differs in these alone is one more table in families.cpp. Depends on
+// model/format.hpp.
+#pragma once
+
+#include "minnow/types.hpp"
+#include "model/format.hpp"
+
+namespace minnow::convert {
+
+// Which rows of a joined tensor a separate one is.
+enum class Part : std::uint8_t { whole, q, k, v };
+
+// Names stand as they are behind all wrappers, see recognise.hpp.
+struct NamePattern {
+  const char* name;  // '#' is the number of the layer, '@' of the head
+  Role role = Role::wte;
+  Part part = Part::whole;
+  const char* feature = nullptr;  // not null: a model with this tensor is refused, by this name of what it does
+};
+
+enum class Field {
+  n_layer,
+  n_head,
+  n_kv_head,
+  n_embd,
+  n_hidden,
+  block_size,
+  vocab_size,     // may be less than the rows, which may be padded, where Family::padded_vocabulary
+  norm_eps,       // a number
+  activation,     // a name of kActivations
+  scaled_scores,  // false: queries and keys are not scaled
+  tied_output,    // true: the output is the embedding, or a copy of it
+  off,            // anything else than false, 0 or none is refused
+  whole_windows,  // anything else than a text of L's is refused
+};
+
+struct SettingName {
+  const char* name;
+  Field field;
+  const char* feature = nullptr;  // of `off` and `whole_windows`
+};
+
+// What tells families with the same names apart.
+enum class Clue {
+  none,
+  conv1d,         // linear layers are stored [in, out]
+  header,         // the settings come from the header of a file without names
+  config_object,  // the settings come from an object of the training program's own
+  untied,         // no settings at all, masks, and an output matrix of its own
+};
+
+struct Family {
+  const char* name = "";  // for people
+  Clue clue = Clue::none;
+  Span<const NamePattern> patterns;
+  Span<const SettingName> settings;
+  Config config;                   // what all of them share; its sizes are 0
+  bool own_output = false;         // never tied to the embedding
+  bool padded_vocabulary = false;  // there may be more rows than ids
+  bool rotates_back = false;       // rotary positions turn the other way
+  bool scale_unclear = false;      // copies scale scores by head size or by n_embd, which no tensor shows
+};
+
+// In the order in which they are tried.
+Span<const Family> families();
+
+struct ActivationName {
+  const char* name;
+  Activation activation;
+};
+Span<const ActivationName> activation_names();
+
+}  // namespace minnow::convert

@@ -1,0 +1,95 @@
+// Depends on named_settings and refusal.
+#include "tools/convert/named_settings.hpp"
+
+#include <cmath>
+
+#include "tools/convert/refusal.hpp"
+
+namespace minnow::convert {
+
+namespace {
+
+using Kind = Setting::Kind;
+
+bool is_whole(const Setting& setting) { return setting.kind == Kind::integer || setting.kind == Kind::boolean; }
+
+}  // namespace
+
+NamedSettings::Found NamedSettings::find(Field field) const {
+  for (const SettingName& name : family_.settings) {
+    if (name.field != field) continue;
+    const auto at = checkpoint_.settings.find(name.name);
+    if (at != checkpoint_.settings.end() && at->second.kind != Kind::none) return {&name, &at->second};
+  }
+  return {};
+}
+
+std::string NamedSettings::text_of(const SettingName& name) const {
+  const std::string& source = checkpoint_.settings_source;
+  if (source.rfind("the ", 0) == 0) return concat(source, "'s ", name.name);  // "the header"
+  return concat(source, "['", name.name, "']");
+}
+
+std::string NamedSettings::name_of(Field field) const {
+  const Found found = find(field);
+  return found.name == nullptr ? std::string("the checkpoint") : text_of(*found.name);
+}
+
+std::optional<std::uint64_t> NamedSettings::size(Field field) const {
+  const Found found = find(field);
+  if (found.setting == nullptr) return std::nullopt;
+  if (!is_whole(*found.setting) || found.setting->integer <= 0) {
+    refuse(text_of(*found.name), " is not a positive number; expected the size of a model of ", family_.name,
+           "; save the settings that the model was trained with");
+  }
+  return static_cast<std::uint64_t>(found.setting->integer);
+}
+
+std::optional<double> NamedSettings::number(Field field) const {
+  const Found found = find(field);
+  if (found.setting == nullptr) return std::nullopt;
+  const bool is_number = found.setting->kind == Kind::real || found.setting->kind == Kind::integer;
+  if (!is_number || !std::isfinite(found.setting->real) || found.setting->real < 0) {
+    refuse(text_of(*found.name), " is not a number from 0 on; expected one; save the settings again");
+  }
+  return found.setting->real;
+}
+
+std::optional<bool> NamedSettings::flag(Field field) const {
+  const Found found = find(field);
+  if (found.setting == nullptr) return std::nullopt;
+  if (!is_whole(*found.setting)) {
+    refuse(text_of(*found.name), " is neither true nor false; expected one of them; save the settings again");
+  }
+  return found.setting->integer != 0;
+}
+
+std::optional<Activation> NamedSettings::activation() const {
+  const Found found = find(Field::activation);
+  if (found.setting == nullptr) return std::nullopt;
+  std::string known;
+  for (const ActivationName& each : activation_names()) {
+    if (found.setting->kind == Kind::text && found.setting->text == each.name) return each.activation;
+    known += concat(known.empty() ? "" : ", ", each.name);
+  }
+  refuse(text_of(*found.name), " is ",
+         found.setting->kind == Kind::text ? quoted(found.setting->text) : std::string("no name"), "; expected one of ",
+         known, "; this activation is not supported");
+}
+
+void NamedSettings::require_features_off() const {
+  for (const SettingName& name : family_.settings) {
+    const auto at = checkpoint_.settings.find(name.name);
+    if (at == checkpoint_.settings.end() || at->second.kind == Kind::none) continue;
+    const Setting& setting = at->second;
+    const bool off = name.field == Field::off ? is_whole(setting) && setting.integer == 0
+                     : name.field == Field::whole_windows
+                         ? setting.kind == Kind::text && setting.text.find_first_not_of("Ll") == std::string::npos
+                         : true;
+    if (off) continue;
+    refuse("the model has ", name.feature, ", says ", text_of(name), "; expected a model of ", family_.name,
+           " without; this feature is not supported");
+  }
+}
+
+}  // namespace minnow::convert
