@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "session/layers.hpp"
 #include "session/options.hpp"
+#include "session/window.hpp"
 
 namespace minnow {
 namespace {
@@ -27,11 +28,6 @@ void append(SessionState& s, Span<const Token> tokens) noexcept {
   }
 }
 
-// How many of the newest tokens stay when the context is full.
-std::uint32_t kept(const SessionState& s) noexcept {
-  return s.when_full == WhenFull::slide ? s.shape.context - 1 : s.shape.context / 2;
-}
-
 // Forgets all but the newest `keep` tokens and encodes these again, at positions 0 .. keep - 1. Absolute positions
 // leave no other way: every cached key and value carries the position it was computed at.
 void re_encode(SessionState& s, std::uint32_t keep) noexcept {
@@ -43,16 +39,13 @@ void re_encode(SessionState& s, std::uint32_t keep) noexcept {
 // Feeds `tokens` so that the cache holds what feeding them singly would leave; windows in between that a later shift
 // would throw away are not computed.
 void append_across_edge(SessionState& s, Span<const Token> tokens) noexcept {
-  const std::size_t room = s.shape.context - s.ring.count;
-  if (tokens.size() <= room) {
+  if (tokens.size() <= s.shape.context - s.ring.count) {
     append(s, tokens);
     return;
   }
-  const std::size_t beyond = tokens.size() - room;                  // tokens fed after the context was first full
-  const std::size_t step = s.shape.context - kept(s);               // of them between two shifts
-  const std::size_t in_window = kept(s) + (beyond - 1) % step + 1;  // tokens in the last window
+  const std::uint32_t in_window = tokens_in_window(s.when_full, s.shape.context, s.ring.count, tokens.size());
   if (in_window > tokens.size()) {
-    re_encode(s, static_cast<std::uint32_t>(in_window - tokens.size()));
+    re_encode(s, in_window - static_cast<std::uint32_t>(tokens.size()));
     append(s, tokens);
   } else {
     s.ring.clear();
@@ -129,7 +122,7 @@ Status Session::feed(Span<const Token> tokens, Span<float> logits) noexcept {
   float* out = logits.data();
   bool finite = true;
   while (!tokens.empty()) {
-    if (s.ring.full()) re_encode(s, kept(s));
+    if (s.ring.full()) re_encode(s, kept_when_full(s.when_full, s.shape.context));
     const std::uint32_t room = s.shape.context - s.ring.count;
     const std::uint32_t n = min_size(tokens.size(), room < s.shape.batch ? room : s.shape.batch);
     forward(s, tokens.data(), n);
