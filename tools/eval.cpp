@@ -1,6 +1,8 @@
 // `minnow eval`: the mean loss over whole windows of a text, as nanoGPT measures it.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "tools/commands.hpp"
 #include "tools/convert/file.hpp"
@@ -37,7 +39,7 @@ struct Score {
   std::uint64_t tokens = 0;
 };
 
-// Where the tokens come from: a stream of ids, or a text, which is encoded whole.
+// Where the tokens come from: a stream of ids, or a text, which is checked whole and then read again.
 class Source {
  public:
   int open(const EvalOptions& options, const LoadedModel& model) {
@@ -46,25 +48,35 @@ class Source {
     if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
       return complain(kCommand, printable(options.model) + ": the model has no vocabulary; use --ids");
     }
-    std::string text;
-    if (const int status = read_input(kCommand, options.text_file, &text); status != kDone) return status;
-    is_text_ = true;
-    return encode_text(kCommand, tokenizer, text, options.skip_unknown != 0, &text_);
+    if (const int status = text_.open(options.text_file, TextInput::Passes::many); status != kDone) return status;
+    reader_.emplace(kCommand, &text_, tokenizer, options.skip_unknown != 0);
+    if (const int status = reader_->scan(0, &tokens_); status != kDone) return status;
+    reader_->rewind();
+    return kDone;
   }
 
   // Appends up to `count` tokens, fewer only at the end. Returns an exit status.
   int read(std::size_t count, std::vector<Token>* out) {
-    if (!is_text_) return ids_.read(count, out);
-    const std::size_t end = count < text_.size() - at_ ? at_ + count : text_.size();
-    for (; at_ < end; ++at_) out->push_back(text_[at_]);
+    if (!reader_) return ids_.read(count, out);
+    while (count > 0) {
+      if (at_ == tokens_.size()) {
+        at_ = 0;
+        if (const int status = reader_->read(&tokens_); status != kDone) return status;
+        if (tokens_.empty()) return kDone;
+      }
+      const std::size_t end = at_ + std::min(count, tokens_.size() - at_);
+      count -= end - at_;
+      for (; at_ < end; ++at_) out->push_back(tokens_[at_]);
+    }
     return kDone;
   }
 
  private:
   IdStream ids_{kCommand};
-  bool is_text_ = false;
-  std::vector<Token> text_;
-  std::size_t at_ = 0;
+  TextInput text_{kCommand};
+  std::optional<TokenReader> reader_;  // of text_
+  std::vector<Token> tokens_;          // a piece of it
+  std::size_t at_ = 0;                 // in tokens_
 };
 
 // Feeds one window in batches, which gives the same bits as feeding it whole and needs little memory for logits.

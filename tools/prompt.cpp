@@ -1,156 +1,160 @@
 #include "tools/prompt.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <map>
 
 #include "text/utf8.hpp"
 #include "tools/messages.hpp"
 #include "tools/options.hpp"
-#include "tools/signals.hpp"
 
 namespace minnow {
 namespace {
 
-constexpr std::size_t kShownPlaces = 3;
-constexpr std::size_t kShownUnknowns = 100;  // of a prompt that was meant for another model, or is no text
-constexpr std::uint32_t kShownPieces = 512;
+constexpr std::string_view kBetweenIds = " ,\t\r\n";
+constexpr std::size_t kLongestId = 4096;  // characters; what is longer is no id, and need not be held to see that
+constexpr std::size_t kLongestCharacter = 4;
 
-// Where a character stands that the vocabulary lacks, counted in characters from 1.
-struct Unknown {
-  std::size_t count = 0;
-  std::vector<std::size_t> places;  // the first kShownPlaces
-};
-using Unknowns = std::map<std::string, Unknown>;
-
-std::string code_point(std::string_view character) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(character[i])); };
-  char name[16];
-  if (!is_utf8(character)) {
-    std::snprintf(name, sizeof name, "byte 0x%02X", byte(0));
-    return name;
-  }
-  unsigned code = character.size() == 1 ? byte(0) : byte(0) & (0x7fu >> character.size());
-  for (std::size_t i = 1; i < character.size(); ++i) code = code << 6 | (byte(i) & 0x3fu);
-  std::snprintf(name, sizeof name, "U+%04X", code);
-  return name;
-}
-
-std::string alphabet(const Tokenizer& tokenizer) {
-  std::string out;
-  std::uint32_t shown = 0;
-  for (std::uint32_t id = 0; id < tokenizer.n_tokens(); ++id) {
-    if (shown == kShownPieces) return out + " and " + std::to_string(tokenizer.n_tokens() - id) + " more";
-    const std::string_view piece = tokenizer.piece(static_cast<Token>(id));
-    if (!piece.empty()) ++shown;
-    out += printable(piece);
-  }
-  return out;
-}
-
-int report_unknown(const std::string& command, const Tokenizer& tokenizer, const Unknowns& unknowns) {
-  std::string list;
-  std::size_t shown = 0;
-  std::vector<const Unknowns::value_type*> in_order;  // of first places
-  for (const auto& each : unknowns) in_order.push_back(&each);
-  std::sort(in_order.begin(), in_order.end(),
-            [](const auto* a, const auto* b) { return a->second.places[0] < b->second.places[0]; });
-  for (const auto* each : in_order) {
-    const auto& [character, unknown] = *each;
-    if (shown++ == kShownUnknowns) {
-      list += "; and " + std::to_string(unknowns.size() - kShownUnknowns) + " other characters";
-      break;
-    }
-    list += (list.empty() ? "'" : "; '") + printable(character) + "' (" + code_point(character) + ") at character ";
-    for (std::size_t i = 0; i < unknown.places.size(); ++i) {
-      list += (i == 0 ? "" : ", ") + std::to_string(unknown.places[i]);
-    }
-    const std::size_t more = unknown.count - unknown.places.size();
-    if (more > 0) list += " and " + std::to_string(more) + " more";
-  }
-  complain(command, "the model does not know " + list);
-  complain(command, "its alphabet: " + alphabet(tokenizer));
-  if (unknowns.count("\\") != 0)
-    complain(command, "in many shells $'\\n' is a new line, and '\\n' a backslash and an n");
-  return complain(command, "leave them out, or go on without them with --unknown skip", kMisused);
+// The character that `text` begins with.
+std::string_view first_character(std::string_view text) {
+  return text.substr(0, std::max<std::size_t>(utf8_length(text), 1));
 }
 
 }  // namespace
 
-int read_input(const std::string& command, const std::string& path, std::string* out) {
-  const bool is_stdin = path == "-";
-  std::FILE* const file = is_stdin ? stdin : std::fopen(path.c_str(), "rb");
-  if (file == nullptr && errno == EINTR && interrupted()) return kInterrupted;
-  if (file == nullptr) return complain(command, printable(path) + ": cannot open: " + std::strerror(errno));
-  out->clear();
-  char buffer[1 << 14];
-  while (out->size() <= kMaxInput && !interrupted()) {
-    const std::size_t got = std::fread(buffer, 1, sizeof buffer, file);
-    out->append(buffer, got);
-    if (got == sizeof buffer) continue;
-    if (std::ferror(file) == 0 || errno != EINTR) break;
-    std::clearerr(file);
+TokenReader::TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown)
+    : command_(std::move(command)),
+      input_(input),
+      is_text_(true),
+      tokenizer_(tokenizer),
+      longest_(kLongestCharacter),
+      skip_unknown_(skip_unknown) {
+  for (std::uint32_t id = 0; id < tokenizer.n_tokens(); ++id) {
+    longest_ = std::max(longest_, tokenizer.piece(static_cast<Token>(id)).size());
   }
-  const int error = std::ferror(file) != 0 ? errno : 0;
-  if (!is_stdin) std::fclose(file);
-  if (interrupted()) return kInterrupted;
-  if (error != 0) return complain(command, printable(path) + ": cannot read: " + std::strerror(error));
-  if (out->size() > kMaxInput) {
-    return complain(command, printable(path) + ": over " + std::to_string(kMaxInput) + " bytes, the most that is read");
+}
+
+TokenReader::TokenReader(std::string command, TextInput* input, std::uint32_t n_ids)
+    : command_(std::move(command)), input_(input), is_text_(false), n_ids_(n_ids) {}
+
+int TokenReader::scan(std::size_t keep, std::vector<Token>* newest) {
+  newest->clear();
+  std::vector<Token> tokens;
+  do {
+    if (const int status = read(&tokens); status != kDone) return status;
+    count_ += tokens.size();
+    newest->insert(newest->end(), tokens.begin(), tokens.end());
+    if (newest->size() > keep) newest->erase(newest->begin(), newest->end() - static_cast<std::ptrdiff_t>(keep));
+  } while (!tokens.empty());
+  scanned_ = true;
+  if (unknown_.count() == 0) return kDone;
+  if (!skip_unknown_) return unknown_.report(command_, tokenizer_);
+  complain(command_, "skipped " + std::to_string(unknown_.count()) + plural(unknown_.count(), " character") +
+                         " that the model does not know");
+  return kDone;
+}
+
+void TokenReader::rewind() {
+  input_->rewind();
+  pending_.clear();
+  at_ = 0;
+  over_ = false;
+  character_ = 0;
+  characters_ = 0;
+}
+
+int TokenReader::read(std::vector<Token>* out) {
+  out->clear();
+  while (out->empty() && !over_) {
+    std::string_view piece;
+    if (const int status = input_->read(&piece); status != kDone) return status;
+    over_ = piece.empty();
+    pending_.append(piece);
+    if (const int status = is_text_ ? take_text(out) : take_ids(out); status != kDone) return status;
   }
   return kDone;
 }
 
-int encode_text(const std::string& command, const Tokenizer& tokenizer, std::string_view text, bool skip,
-                std::vector<Token>* out) {
-  out->assign(text.size(), 0);
-  std::size_t tokens = 0;
-  std::size_t skipped = 0;
-  std::size_t place = 0;  // characters before text
-  Unknowns unknowns;
-  EncodeResult result;
-  while (tokenizer.encode(text, {out->data() + tokens, out->size() - tokens}, &result) == Status::bad_argument) {
-    tokens += result.tokens;
-    for (std::size_t at = 0; at < result.bytes; ++place) {
-      const std::size_t length = utf8_length(text.substr(at));
-      at += length == 0 ? 1 : length;
+// The end of what more text cannot change: a token that begins before it is the same whatever follows pending_.
+// All that depends on the kind of tokenizer here.
+std::size_t TokenReader::settled_text() const {
+  if (over_) return pending_.size();
+  return pending_.size() < longest_ ? 0 : pending_.size() - longest_ + 1;
+}
+
+int TokenReader::take_text(std::vector<Token>* out) {
+  const std::size_t settled = settled_text();
+  const std::string_view text = pending_;
+  out->resize(text.size() - at_);  // enough: a token has a byte
+  std::size_t count = 0;
+  while (at_ < settled) {
+    EncodeResult result;
+    const Status status = tokenizer_.encode(text.substr(at_), {out->data() + count, out->size() - count}, &result);
+    count += result.tokens;
+    at_ += result.bytes;
+    if (status != Status::ok && at_ < settled) {
+      if (const int refused = take_unknown(); refused != kDone) return refused;
+      continue;
     }
-    text.remove_prefix(result.bytes);
-    const std::size_t length = utf8_length(text) == 0 ? 1 : utf8_length(text);
-    Unknown& unknown = unknowns[std::string(text.substr(0, length))];
-    if (unknown.count++ < kShownPlaces) unknown.places.push_back(place + 1);
-    ++skipped;
-    ++place;
-    text.remove_prefix(length);
+    // Tokens beyond what is settled wait for more text.
+    while (count > 0) {
+      const std::size_t length = tokenizer_.piece((*out)[count - 1]).size();
+      if (at_ - length < settled) break;
+      at_ -= length;
+      --count;
+    }
+    break;
   }
-  out->resize(tokens + result.tokens);
-  if (unknowns.empty()) return kDone;
-  if (!skip) return report_unknown(command, tokenizer, unknowns);
-  complain(command,
-           "skipped " + std::to_string(skipped) + plural(skipped, " character") + " that the model does not know");
+  out->resize(count);
+  count_characters(std::min(at_, settled));
+  const std::size_t done = std::min(at_, character_);
+  pending_.erase(0, done);
+  at_ -= done;
+  character_ -= done;
   return kDone;
 }
 
-int parse_ids(const std::string& command, std::string_view text, std::uint32_t n_ids, std::vector<Token>* out) {
-  constexpr std::string_view kBetween = " ,\t\r\n";
-  out->clear();
+// Notes and leaves out the character that the vocabulary lacks.
+int TokenReader::take_unknown() {
+  if (scanned_ && !skip_unknown_) return input_->changed();
+  count_characters(at_);
+  const std::string_view character = first_character(std::string_view(pending_).substr(at_));
+  ++characters_;
+  if (!scanned_) unknown_.add(character, characters_);
+  at_ += character.size();
+  character_ = at_;
+  return kDone;
+}
+
+// Counts the characters that begin before `end`.
+void TokenReader::count_characters(std::size_t end) {
+  for (; character_ < end; ++characters_) {
+    character_ += first_character(std::string_view(pending_).substr(character_)).size();
+  }
+}
+
+int TokenReader::take_ids(std::vector<Token>* out) {
+  // A word at the end may go on.
+  const std::size_t last_blank = pending_.find_last_of(kBetweenIds);
+  std::size_t settled = over_ ? pending_.size() : last_blank == std::string::npos ? 0 : last_blank + 1;
+  if (pending_.size() - settled > kLongestId) settled = pending_.size();
+  std::string_view text = std::string_view(pending_).substr(0, settled);
   while (true) {
-    const std::size_t begin = text.find_first_not_of(kBetween);
-    if (begin == std::string_view::npos) return kDone;
+    const std::size_t begin = text.find_first_not_of(kBetweenIds);
+    if (begin == std::string_view::npos) break;
     text.remove_prefix(begin);
-    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    std::string_view word = text.substr(0, text.find_first_of(kBetweenIds));
     text.remove_prefix(word.size());
     std::uint64_t id = 0;
-    if (!parse_number(word, &id) || id >= n_ids) {
-      return complain(
-          command,
-          "ids: found '" + printable(word) + "', expected whole numbers from 0 to " + std::to_string(n_ids - 1),
-          kMisused);
+    if (word.size() > kLongestId || !parse_number(word, &id) || id >= n_ids_) {
+      if (scanned_) return input_->changed();
+      const std::string found = printable(word.substr(0, kLongestId)) + (word.size() > kLongestId ? ".." : "");
+      return complain(command_,
+                      "ids: found '" + found + "', expected whole numbers from 0 to " + std::to_string(n_ids_ - 1),
+                      kMisused);
     }
     out->push_back(static_cast<Token>(id));
   }
+  pending_.erase(0, settled);
+  return kDone;
 }
 
 }  // namespace minnow

@@ -1,9 +1,13 @@
 // `minnow run`: prompt in, text out. stdout gets the prompt and the text, all else goes to stderr.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 
+#include "session/window.hpp"
+#include "text/utf8.hpp"
 #include "tools/commands.hpp"
 #include "tools/load.hpp"
 #include "tools/process.hpp"
@@ -43,8 +47,11 @@ struct RunOptions {
 };
 
 struct Prompt {
-  std::vector<Token> tokens;
-  bool shown = true;  // false: the default that stands in for an empty prompt
+  TextInput input{kCommand};
+  std::optional<TokenReader> reader;
+  std::uint64_t tokens = 0;   // of all of it
+  std::vector<Token> newest;  // the last of them, as many as a context can hold
+  bool shown = true;          // false: the default that stands in for an empty prompt
 };
 
 // Writes to stdout at once, so that a reader sees each character when it is there.
@@ -61,12 +68,16 @@ class Output {
     return !failed_;
   }
   bool id(Token token) { return text((at_line_start() ? "" : " ") + std::to_string(token)); }
+  // Some tokens of the prompt, whole characters of them. No tokens: its end.
   bool prompt(const std::vector<Token>& tokens) {
-    std::string all;
+    std::string all = std::move(held_);
     for (const Token token : tokens) {
-      all += ids_ ? (all.empty() ? "" : " ") + std::to_string(token) : std::string(tokenizer_.piece(token));
+      if (!ids_) all += tokenizer_.piece(token);
+      if (ids_) all += (all.empty() && at_line_start() ? "" : " ") + std::to_string(token);
     }
-    return text(all);
+    const std::size_t ready = all.size() - (tokens.empty() ? 0 : utf8_unfinished(all));
+    held_ = all.substr(ready);
+    return text(std::string_view(all).substr(0, ready));
   }
   void generated() {
     if (first_text_ == 0) first_text_ = seconds_since_start();
@@ -84,6 +95,7 @@ class Output {
   bool failed_ = false;
   int error_ = 0;
   char last_ = '\n';
+  std::string held_;  // of the prompt: a character without its end
   double first_text_ = 0;
 };
 
@@ -169,22 +181,27 @@ Token default_prompt(const Tokenizer& tokenizer) {
 }
 
 int make_prompt(const RunOptions& run, const LoadedModel& model, const Tokenizer& tokenizer, Prompt* out) {
-  std::string text = run.prompt;
-  if (run.has_file || run.has_dash) {
-    if (const int status = read_input(kCommand, run.has_file ? run.prompt_file : "-", &text); status != kDone) {
-      return status;
-    }
+  const SignalGuard signals;
+  const bool is_read = run.has_file || run.has_dash;
+  out->input.use(run.prompt);
+  if (is_read) {
+    const auto passes = run.no_echo ? TextInput::Passes::one : TextInput::Passes::many;
+    const int status = out->input.open(run.has_file ? run.prompt_file : "-", passes);
+    if (status != kDone) return status;
   }
-  const int status = run.ids ? parse_ids(kCommand, text, model.info.vocab_size, &out->tokens)
-                             : encode_text(kCommand, tokenizer, text, run.skip_unknown != 0, &out->tokens);
-  if (status != kDone) return status;
+  if (run.ids) out->reader.emplace(kCommand, &out->input, model.info.vocab_size);
+  if (!run.ids) out->reader.emplace(kCommand, &out->input, tokenizer, run.skip_unknown != 0);
+  const std::uint64_t context = run.session.ctx != 0 ? run.session.ctx : model.info.block_size;
+  const auto keep = static_cast<std::size_t>(std::min<std::uint64_t>(context, model.info.block_size));
+  if (const int status = out->reader->scan(keep, &out->newest); status != kDone) return status;
+  out->tokens = out->reader->count();
   out->shown = !run.no_echo;
-  if (out->tokens.empty()) {
-    const bool asked_for = run.has_prompt || run.has_file || run.has_dash;
-    out->tokens.push_back(default_prompt(tokenizer));
-    if (asked_for) out->shown = false;  // an empty prompt: something must be fed, but nothing is shown
+  if (out->tokens == 0) {
+    out->newest.push_back(default_prompt(tokenizer));
+    out->tokens = 1;
+    if (run.has_prompt || is_read) out->shown = false;  // an empty prompt: something must be fed, but nothing is shown
   }
-  return kDone;
+  return interrupted() ? kInterrupted : kDone;
 }
 
 // The reason why a sample ended early, as an exit status.
@@ -205,7 +222,27 @@ int explain(Status status, const Output& output, const LoadedSession& session) {
   return complain(kCommand, to_string(status));
 }
 
-int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt& prompt, std::uint64_t seed,
+// Writes the prompt, read again where it does not fit in memory.
+int echo(Prompt* prompt, const LoadedSession& session, Output* output) {
+  const bool is_default = prompt->reader->count() == 0;
+  std::vector<Token> tokens;
+  if (is_default && !output->prompt(prompt->newest)) return explain(Status::cancelled, *output, session);
+  prompt->reader->rewind();
+  do {
+    if (const int status = prompt->reader->read(&tokens); status != kDone) return status;
+    if (!output->prompt(tokens)) return explain(Status::cancelled, *output, session);
+  } while (!tokens.empty());
+  return kDone;
+}
+
+// Feeds an empty session what decides how a prompt goes on: the newest tokens that end up in the cache.
+Status feed_prompt(const Prompt& prompt, LoadedSession* session) {
+  Session& into = session->session;
+  const std::uint32_t count = tokens_in_window(session->config.when_full, into.context(), 0, prompt.tokens);
+  return into.feed({prompt.newest.data() + (prompt.newest.size() - count), count});
+}
+
+int write_sample(const RunOptions& run, const Tokenizer& tokenizer, Prompt* prompt, std::uint64_t seed,
                  LoadedSession* session, Output* output, Totals* totals) {
   SamplerConfig sampling;
   sampling.temperature = static_cast<float>(run.temperature);
@@ -216,10 +253,12 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt
   Sampler sampler;
   if (Sampler::create(sampling, &sampler) != Status::ok) return complain(kCommand, "bad sampling options", kMisused);
 
-  if (prompt.shown && !output->prompt(prompt.tokens)) return explain(Status::cancelled, *output, *session);
+  if (prompt->shown) {
+    if (const int echoed = echo(prompt, *session, output); echoed != kDone) return echoed;
+  }
   const double begin = seconds_now();
   session->session.reset();
-  Status status = session->session.feed({prompt.tokens.data(), prompt.tokens.size()});
+  Status status = feed_prompt(*prompt, session);
   const double fed = seconds_now();
   totals->prefilled += session->session.position();
   GenerateResult result;
@@ -235,7 +274,7 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, const Prompt
   // A full context after all that was asked for is no loss to the reader.
   const bool complete = result.stopped || (result.tokens == run.n && result.tokens > 0);
   if (status == Status::context_full && complete) status = Status::ok;
-  totals->prompt_tokens += prompt.tokens.size();
+  totals->prompt_tokens += prompt->tokens;
   totals->tokens += result.tokens;
   totals->prefill_seconds += fed - begin;
   totals->decode_seconds += seconds_now() - fed;
@@ -263,7 +302,7 @@ void print_stats(const RunOptions& run, const LoadedModel& model, const LoadedSe
   std::fprintf(stderr, "isa: %s, threads: %u\n", kernels_name(session.session.isa()).c_str(), session.pool.width());
 }
 
-int write_samples(const RunOptions& run, const Tokenizer& tokenizer, const Prompt& prompt, LoadedSession* session,
+int write_samples(const RunOptions& run, const Tokenizer& tokenizer, Prompt* prompt, LoadedSession* session,
                   Output* output, Totals* totals) {
   for (std::uint64_t i = 0; i < run.samples; ++i) {
     if (i > 0) {
@@ -298,17 +337,16 @@ int run_command(int argc, char** argv) {
   if ((status = make_prompt(run, model, tokenizer, &prompt)) != kDone) return status;
   LoadedSession session;
   if ((status = create_session(kCommand, model, run.session, &session)) != kDone) return status;
-  if (session.config.when_full == WhenFull::stop && prompt.tokens.size() > session.session.context()) {
-    return complain(kCommand, "the prompt has " + std::to_string(prompt.tokens.size()) +
-                                  plural(prompt.tokens.size(), " token") + ", the context " +
-                                  std::to_string(session.session.context()) +
+  if (session.config.when_full == WhenFull::stop && prompt.tokens > session.session.context()) {
+    return complain(kCommand, "the prompt has " + std::to_string(prompt.tokens) + plural(prompt.tokens, " token") +
+                                  ", the context " + std::to_string(session.session.context()) +
                                   "; shorten it or leave out --when-full stop");
   }
 
   const SignalGuard signals(SignalGuard::For::text);
   Output output(tokenizer, run.ids);
   Totals totals;
-  status = write_samples(run, tokenizer, prompt, &session, &output, &totals);
+  status = write_samples(run, tokenizer, &prompt, &session, &output, &totals);
   if (run.stats) print_stats(run, model, session, output, totals);
   return status;
 }

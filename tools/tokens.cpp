@@ -60,11 +60,13 @@ int tokens_command(int argc, char** argv) {
   if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
     return complain(kCommand, printable(path) + ": the model has no vocabulary");
   }
-  if (has_file && (status = read_input(kCommand, file, &text)) != kDone) return status;
+  TextInput input(kCommand);
+  input.use(decode ? ids_text : text);
+  if (has_file && (status = input.open(file, TextInput::Passes::one)) != kDone) return status;
+  TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
+                              : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0);
   std::vector<Token> ids;
-  status = decode ? parse_ids(kCommand, ids_text, tokenizer.n_tokens(), &ids)
-                  : encode_text(kCommand, tokenizer, text, skip_unknown != 0, &ids);
-  if (status != kDone) return status;
+  if ((status = reader.scan(SIZE_MAX, &ids)) != kDone) return status;
   if (json) {
     print_json(tokenizer, ids);
   } else if (decode) {

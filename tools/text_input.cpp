@@ -1,0 +1,146 @@
+#if !defined(_FILE_OFFSET_BITS)
+#define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
+#endif
+#include "tools/text_input.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/crc32.hpp"
+#include "tools/messages.hpp"
+#include "tools/signals.hpp"
+
+namespace minnow {
+namespace {
+
+std::string temporary_folder() {
+  const char* const folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+// Writes all of it. 0, or the error; EINTR: a signal came that ends the program.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && (errno != EINTR || interrupted())) return errno;
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+TextInput::~TextInput() {
+  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  if (spool_ >= 0) close(spool_);
+}
+
+int TextInput::open(const std::string& path, Passes passes) {
+  name_ = printable(path);
+  passes_ = passes;
+  do {
+    descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  } while (descriptor_ < 0 && errno == EINTR && !interrupted());
+  if (descriptor_ < 0 && errno == EINTR) return kInterrupted;
+  if (descriptor_ < 0) return complain(command_, name_ + ": cannot open: " + std::strerror(errno));
+  struct stat status;
+  // Files of procfs say that they are empty, and may be something else each time.
+  positioned_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  if (positioned_) start_ = std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
+  return kDone;
+}
+
+// Reads up to `wanted` bytes, fewer only at the end.
+int TextInput::fill(std::size_t wanted) {
+  buffer_.resize(wanted);
+  std::size_t got = 0;
+  while (got < wanted) {
+    if (interrupted()) return kInterrupted;
+    const auto position = static_cast<off_t>(start_ + static_cast<std::int64_t>(at_ + got));
+    const ssize_t n = positioned_ ? pread(descriptor_, &buffer_[got], wanted - got, position)
+                                  : ::read(descriptor_, &buffer_[got], wanted - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return complain(command_, name_ + ": cannot read: " + std::strerror(errno));
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  buffer_.resize(got);
+  checksum_ = crc32(checksum_, buffer_.data(), got);
+  return kDone;
+}
+
+int TextInput::open_spool() {
+  std::string path = temporary_folder() + "/minnow-XXXXXX";
+  spool_ = mkstemp(path.data());
+  if (spool_ < 0) return errno;
+  unlink(path.c_str());
+  fcntl(spool_, F_SETFD, FD_CLOEXEC);
+  return 0;
+}
+
+// Keeps the piece in the buffer for later passes.
+int TextInput::spool() {
+  int error = spool_ < 0 ? open_spool() : 0;
+  if (error == 0) error = write_all(spool_, buffer_);
+  if (error == 0) return kDone;
+  if (error == EINTR) return kInterrupted;
+  return complain(command_, name_ + ": cannot be kept in " + printable(temporary_folder()) + " for a second reading: " +
+                                std::strerror(error) + "; set TMPDIR to a folder with room, or give a regular file");
+}
+
+void TextInput::end_first_pass() {
+  first_pass_ = false;
+  size_ = at_;
+  first_checksum_ = checksum_;
+  // As if it had been read in order, for whoever reads this stdin next.
+  if (positioned_) lseek(descriptor_, static_cast<off_t>(start_ + static_cast<std::int64_t>(size_)), SEEK_SET);
+  const bool is_whole = size_ == buffer_.size();
+  if (!is_whole && spool_ < 0) return;
+  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  descriptor_ = spool_;
+  spool_ = -1;
+  positioned_ = true;
+  if (is_whole) memory_ = buffer_;
+}
+
+int TextInput::read(std::string_view* out) {
+  *out = {};
+  if (descriptor_ < 0) {
+    *out = memory_.substr(static_cast<std::size_t>(at_), piece_);
+    at_ += out->size();
+    return kDone;
+  }
+  const std::uint64_t left = size_ - at_;
+  const std::size_t wanted = first_pass_ || left > piece_ ? piece_ : static_cast<std::size_t>(left);
+  if (const int status = fill(wanted); status != kDone) return status;
+  const bool is_short = buffer_.size() < wanted;
+  if (first_pass_) {
+    const bool must_be_kept = passes_ == Passes::many && !positioned_ && !(at_ == 0 && is_short) && !buffer_.empty();
+    if (const int status = must_be_kept ? spool() : kDone; status != kDone) return status;
+  }
+  at_ += buffer_.size();
+  *out = buffer_;
+  if (first_pass_ && is_short) {
+    end_first_pass();
+  } else if (!first_pass_ && (is_short || (at_ == size_ && checksum_ != first_checksum_))) {
+    return changed();
+  }
+  return kDone;
+}
+
+void TextInput::rewind() {
+  at_ = 0;
+  checksum_ = 0;
+}
+
+int TextInput::changed() const {
+  return complain(command_, name_ + ": it changed while it was read; run this again when nothing writes to it");
+}
+
+}  // namespace minnow
