@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -132,8 +134,11 @@ TEST_CASE("text input: a file that says that it is empty, and is not") {
   REQUIRE(input.open(path, Passes::many) == kDone);
   const std::string text = pass_over(&input, 64);
   CHECK(text.size() > 64);
+  void* const mapped = mmap(nullptr, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // and now it is another
+  REQUIRE(mapped != MAP_FAILED);
   input.rewind();
   CHECK(pass_over(&input, 64) == text);
+  munmap(mapped, 1 << 20);
 }
 
 }  // namespace minnow::test
