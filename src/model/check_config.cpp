@@ -73,20 +73,9 @@ Status check_legal(const Config& c, Fault* fault) noexcept {
 
 // Delete a line here when the runtime learns to do it.
 Status check_supported(const Config& c, Fault* fault) noexcept {
-  const bool gelu = c.activation == Activation::gelu_erf || c.activation == Activation::gelu_tanh;
   const Check checks[] = {
-      {c.norm == Norm::layer, "RMS norm is not supported yet", CONFIG_FIELD(norm), number(c.norm)},
-      {c.positions != Positions::sinusoidal, "sinusoidal positions are not supported yet", CONFIG_FIELD(positions), 1},
-      {c.positions != Positions::rotary, "rotary positions are not supported yet", CONFIG_FIELD(positions), 2},
-      {c.positions != Positions::none, "a model without positions is not supported yet", CONFIG_FIELD(positions), 3},
-      {gelu, "this activation is not supported yet, only GELU", CONFIG_FIELD(activation), number(c.activation)},
-      {c.n_kv_head == c.n_head, "grouped-query attention is not supported yet", CONFIG_FIELD(n_kv_head), c.n_kv_head},
       {c.attention_window == 0, "an attention window is not supported yet", CONFIG_FIELD(attention_window),
        c.attention_window},
-      {c.logit_softcap == 0, "a logit soft-cap is not supported yet", CONFIG_FIELD(logit_softcap), 0},
-      {c.qk_norm == QkNorm::none, "QK norm is not supported yet", CONFIG_FIELD(qk_norm), number(c.qk_norm)},
-      {c.embed_norm == EmbedNorm::none, "a norm after the embedding is not supported yet", CONFIG_FIELD(embed_norm), 1},
-      {c.output == Output::tied, "a separate output matrix is not supported yet", CONFIG_FIELD(output), 1},
       {c.weight_type != number(WeightType::q4), "weight type q4 is not supported yet", CONFIG_FIELD(weight_type), 3},
   };
   return first_failing(checks, Status::unsupported, fault);

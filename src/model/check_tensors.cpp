@@ -24,7 +24,7 @@ class TableReader {
     if (!tensor_spec(header_.config, role, &spec)) return refuse("the tensor's role is unknown", 0, 0);
     const bool here = next_ < header_.tensor_count && entry().role == role && entry().layer == layer;
     if (!here) {
-      if (spec.presence != Presence::required) return check_absence(role);
+      if (spec.presence != Presence::required) return Status::ok;
       return refuse("a tensor that this model needs is missing or out of order", offsetof(TensorEntry, role),
                     static_cast<std::uint32_t>(role));
     }
@@ -34,7 +34,6 @@ class TableReader {
     }
     MINNOW_TRY(check_shape(spec));
     MINNOW_TRY(check_place(spec));
-    MINNOW_TRY(check_supported(role));
     ++next_;
     return Status::ok;
   }
@@ -47,10 +46,6 @@ class TableReader {
     if (end_of_last_ != header_.file_bytes) {
       *fault_ = {"bytes after the last tensor", end_of_last_, header_.file_bytes - end_of_last_};
       return Status::corrupt;
-    }
-    if (norm_without_weight_) {
-      return fail(Status::unsupported, fault_, "a layer norm without weights is not supported yet",
-                  header_.header_bytes, header_.tensor_count);
     }
     return Status::ok;
   }
@@ -105,23 +100,10 @@ class TableReader {
     return Status::ok;
   }
 
-  // Legal in the format; the layers do not do it yet. Told only if nothing is wrong with the rest of the table.
-  Status check_absence(Role role) noexcept {
-    if (role == Role::ln_1_weight || role == Role::ln_2_weight || role == Role::ln_f_weight)
-      norm_without_weight_ = true;
-    return Status::ok;
-  }
-  Status check_supported(Role role) noexcept {
-    if (role != Role::lm_head_bias) return Status::ok;
-    return fail(Status::unsupported, fault_, "a bias of the output matrix is not supported yet", entry_offset(),
-                static_cast<std::uint32_t>(role));
-  }
-
   Span<const std::byte> file_;
   const FileHeader& header_;
   Fault* fault_;
   std::uint32_t next_ = 0;
-  bool norm_without_weight_ = false;
   std::uint64_t end_of_last_;  // offset just behind the tensor before
 };
 

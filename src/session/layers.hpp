@@ -9,6 +9,10 @@ namespace minnow {
 // in s.x. 1 <= n <= s.shape.batch, and the ring has room for them.
 void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept;
 
+// The attention half of one layer, for the n tokens of a pass: x += c_proj(heads(c_attn(ln_1(x)))). Writes their keys
+// and values into the cache.
+void attention_block(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept;
+
 // Computes the logits of tokens first .. first + n - 1 of the last forward() into s.logits; 1 <= n <= kLogitRows and
 // the batch. Returns how many of them are finite rows, counted from the first.
 std::uint32_t compute_logits(SessionState& s, std::uint32_t first, std::uint32_t n) noexcept;

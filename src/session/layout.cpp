@@ -21,6 +21,7 @@ Widths widths_of(const Config& c) noexcept {
   if (w.attended > w.widest) w.widest = w.attended;
   if (w.hidden > w.widest) w.widest = w.hidden;
   w.logits = round_up(c.vocab_size, 8u);
+  w.rotation = round_up(c.rotary_dims / 2, 8u);
   return w;
 }
 
@@ -44,16 +45,20 @@ void lay_out(Arena& arena, const Config& c, const SessionShape& shape, SessionSt
   s.key_head_bytes = static_cast<std::size_t>(key_head);
   s.value_head_bytes = static_cast<std::size_t>(value_head);
 
-  s.layers = arena.take<LayerWeights>(c.n_layer);
+  s.weights.layers = arena.take<LayerWeights>(c.n_layer);
+  if (family_needed(c)) s.weights.family = arena.take<FamilyWeights>(1);
+  if (layer_family_needed(c)) s.weights.family_layers = arena.take<LayerFamilyWeights>(c.n_layer);
   s.tokens = arena.take<Token>(shape.context);
   s.keys = arena.take<std::byte>(product(heads, key_head));
   s.values = arena.take<std::byte>(product(heads, value_head));
 
   s.x = arena.take<float>(product(batch, w.embd));
   s.h = arena.take<float>(product(batch, w.embd));
+  if (c.positions == Positions::rotary) s.rotation = arena.take<float>(product(batch, 2 * std::uint64_t{w.rotation}));
   s.qkv = arena.take<float>(product(batch, w.qkv));
   s.attended = arena.take<float>(product(batch, w.attended));
   s.hidden = arena.take<float>(product(batch, w.hidden));
+  if (c.activation == Activation::silu_gated) s.gate = arena.take<float>(product(batch, w.hidden));
   s.y = arena.take<float>(product(batch, w.embd));
   s.logits = arena.take<float>(product(logit_rows, w.logits));
 

@@ -96,7 +96,7 @@ Status Session::create(const Model& model, const SessionConfig& config, Span<std
   s.executor = config.executor;
   s.when_full = config.when_full;
   s.ring.slots = shape.context;
-  resolve_weights(view, s.layers, &s.weights);
+  resolve_weights(view, &s.weights);
   out->state_ = new (memory.data()) SessionState(s);
   out->state_->self = *out;
   return Status::ok;

@@ -32,6 +32,7 @@ struct Widths {
   std::uint32_t hidden = 0;    // n_hidden, to 32
   std::uint32_t widest = 0;    // the widest input of a matrix product
   std::uint32_t logits = 0;    // vocab_size, to 8
+  std::uint32_t rotation = 0;  // rotary_dims / 2, to 8
 };
 
 // Logits of this many tokens are computed together when the caller wants all of them.
@@ -49,12 +50,12 @@ struct SessionState {
   Weights weights;
   AttentionProbe probe;
   Ring ring;
-  std::uint32_t last_pass = 0;  // tokens of the last forward(), whose residual stream is in x
+  std::uint32_t last_pass = 0;    // tokens of the last forward(), whose residual stream is in x
+  std::uint32_t last_logits = 0;  // the row of `logits` that holds the newest token's
   bool has_logits = false;
   bool in_callback = false;  // generate() is in a callback of the caller's, which must not feed this session
 
-  // Long-lived.
-  LayerWeights* layers = nullptr;  // [n_layer]
+  // Long-lived, like what `weights` points to.
   Token* tokens = nullptr;         // [context], by slot: what the cache stands for
   std::byte* keys = nullptr;       // [n_layer][n_kv_head][context / 8 rounded up][head_size][8] of kv elements
   std::byte* values = nullptr;     // [n_layer][n_kv_head][context][value_pitch(head_size)] of kv elements
@@ -64,12 +65,13 @@ struct SessionState {
   // Of one pass over at most `batch` tokens. Padding is zero and stays zero.
   float* x = nullptr;         // [batch][embd]: the residual stream
   float* h = nullptr;         // [batch][embd]: normed input of a block
+  float* rotation = nullptr;  // [batch][2][rotation]: cosines, then sines, of every pair; rotary positions only
   float* qkv = nullptr;       // [batch][qkv]
   float* attended = nullptr;  // [batch][attended]: the heads' outputs side by side
   float* hidden = nullptr;    // [batch][hidden]
+  float* gate = nullptr;      // [batch][hidden]; gated activations only
   float* y = nullptr;         // [batch][embd]: what a block adds to x
-  float* logits = nullptr;    // [min(batch, kLogitRows)][logits]; the newest token's are in the row last_logits
-  std::uint32_t last_logits = 0;
+  float* logits = nullptr;    // [min(batch, kLogitRows)][logits]
 
   // Quantised input of one matrix product.
   std::int8_t* q = nullptr;       // [batch][widest]
@@ -77,7 +79,7 @@ struct SessionState {
   std::int32_t* q_sum = nullptr;  // [batch][widest / 32]
 
   // Of one worker.
-  float* attend_scratch = nullptr;  // [workers][attend_scratch(head_size), to 16]
+  float* attend_scratch = nullptr;  // [workers][attend_scratch(head_size), to 16]; also holds a head while it is normed
   Half* half_row = nullptr;         // [workers][value_pitch(head_size)]: a key or value on its way into an f16 cache
 };
 

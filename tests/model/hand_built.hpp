@@ -41,17 +41,37 @@ struct HandShape {
   std::uint32_t block_size = 16;
   std::uint32_t vocab_size = 11;
   std::uint32_t type = 0;        // 0 f32, 1 f16, 2 q8
-  std::uint32_t activation = 0;  // 0 GELU by erf, 1 by tanh
-  bool bias = true;
-  bool norm_weights = true;
-  float amplitude = 0.5f;  // weights are uniform in +- this
+  std::uint32_t activation = 0;  // 0 GELU by erf, 1 by tanh, 2 ReLU, 3 ReLU squared, 4 gated
+  std::uint32_t n_kv_head = 0;   // 0: as n_head
+  std::uint32_t norm = 0;        // 0 layer norm, 1 RMS norm
+  std::uint32_t positions = 0;   // 0 learned, 1 sinusoidal, 2 rotary, 3 none
+  std::uint32_t pairing = 0;     // 0 adjacent, 1 halves
+  std::uint32_t rotary_dims = 0;
+  std::uint32_t qk_norm = 0;  // 0 none, 1 before the rotation, 2 after it
+  std::uint32_t embed_norm = 0;
+  std::uint32_t output = 0;  // 0 tied, 1 separate
+  float attention_scale = 0;
+  float softcap = 0;
+  bool bias = true;                    // every bias that the config may have but lm_head's
+  bool norm_weights = true;            // every weight of a norm
+  std::vector<std::uint32_t> with;     // optional roles that are there all the same
+  std::vector<std::uint32_t> without;  // and that are not
+  float amplitude = 0.5f;              // weights are uniform in +- this
   std::uint32_t seed = 1;
   std::vector<std::string> pieces;  // text of the ids 0 .. n_tokens - 1; empty: no tokenizer, n_tokens = vocab_size
 };
 
 class HandBuilder {
  public:
-  explicit HandBuilder(const HandShape& shape) : s_(shape), random_(shape.seed * 2654435761u + 1) {}
+  // A tensor as numbers, [rows][columns].
+  struct Plain {
+    std::uint32_t role, layer, rows, columns;
+    std::vector<float> values;
+  };
+
+  explicit HandBuilder(const HandShape& shape) : s_(shape), random_(shape.seed * 2654435761u + 1) {
+    if (s_.n_kv_head == 0) s_.n_kv_head = s_.n_head;
+  }
 
   AlignedBytes build() {
     plan_tensors();
@@ -73,6 +93,9 @@ class HandBuilder {
     std::memcpy(out.data(), bytes_.data(), bytes_.size());
     return out;
   }
+
+  // What build() has put into the file, in its order.
+  const std::vector<Plain>& plain() const { return plain_; }
 
   // Recomputes both checksums of header and tables after a test has changed something, so that the change is seen.
   static void seal(AlignedBytes& file) {
@@ -112,27 +135,77 @@ class HandBuilder {
     entries_.push_back({role, layer, matrix ? s_.type : 0, rows, columns, matrix, bytes, 0});
   }
 
+  // Whether an optional tensor is there.
+  bool has(std::uint32_t role) const {
+    const auto listed = [role](const std::vector<std::uint32_t>& roles) {
+      for (const std::uint32_t r : roles) {
+        if (r == role) return true;
+      }
+      return false;
+    };
+    if (listed(s_.with)) return true;
+    if (listed(s_.without)) return false;
+    switch (role) {
+      case 3:
+        return s_.embed_norm != 0 && s_.norm_weights;
+      case 4:
+        return s_.embed_norm != 0 && s_.norm == 0 && s_.bias;
+      case 16:
+      case 24:
+      case 64:
+        return s_.norm_weights;
+      case 17:
+      case 25:
+      case 65:
+        return s_.norm == 0 && s_.bias;
+      case 20:
+      case 21:
+        return s_.qk_norm != 0 && s_.norm_weights;
+      case 29:
+        return s_.activation == 4 && s_.bias;
+      case 67:
+        return false;
+      default:
+        return s_.bias;
+    }
+  }
+  void vector(std::uint32_t role, std::uint32_t layer, std::uint32_t columns) {
+    if (has(role)) add(role, layer, 1, columns, false);
+  }
+
+  void plan_layer(std::uint32_t l) {
+    const std::uint32_t heads = s_.n_head * s_.head_size;
+    const std::uint32_t qkv = heads + 2 * s_.n_kv_head * s_.head_size;
+    vector(16, l, s_.n_embd);
+    vector(17, l, s_.n_embd);
+    add(18, l, qkv, s_.n_embd, true);
+    vector(19, l, qkv);
+    vector(20, l, s_.head_size);
+    vector(21, l, s_.head_size);
+    add(22, l, s_.n_embd, heads, true);
+    vector(23, l, s_.n_embd);
+    vector(24, l, s_.n_embd);
+    vector(25, l, s_.n_embd);
+    add(26, l, s_.n_hidden, s_.n_embd, true);
+    vector(27, l, s_.n_hidden);
+    if (s_.activation == 4) add(28, l, s_.n_hidden, s_.n_embd, true);
+    vector(29, l, s_.n_hidden);
+    add(30, l, s_.n_embd, s_.n_hidden, true);
+    vector(31, l, s_.n_embd);
+  }
+
   void plan_tensors() {
     const std::uint32_t none = 0xffffffffu;
-    const std::uint32_t heads = s_.n_head * s_.head_size;
     add(0, none, s_.vocab_size, s_.n_embd, true);
-    add(1, none, s_.block_size, s_.n_embd, false);
-    for (std::uint32_t l = 0; l < s_.n_layer; ++l) {
-      if (s_.norm_weights) add(16, l, 1, s_.n_embd, false);
-      if (s_.bias) add(17, l, 1, s_.n_embd, false);
-      add(18, l, 3 * heads, s_.n_embd, true);
-      if (s_.bias) add(19, l, 1, 3 * heads, false);
-      add(22, l, s_.n_embd, heads, true);
-      if (s_.bias) add(23, l, 1, s_.n_embd, false);
-      if (s_.norm_weights) add(24, l, 1, s_.n_embd, false);
-      if (s_.bias) add(25, l, 1, s_.n_embd, false);
-      add(26, l, s_.n_hidden, s_.n_embd, true);
-      if (s_.bias) add(27, l, 1, s_.n_hidden, false);
-      add(30, l, s_.n_embd, s_.n_hidden, true);
-      if (s_.bias) add(31, l, 1, s_.n_embd, false);
-    }
-    if (s_.norm_weights) add(64, none, 1, s_.n_embd, false);
-    if (s_.bias) add(65, none, 1, s_.n_embd, false);
+    if (s_.positions < 2) add(1, none, s_.block_size, s_.n_embd, false);
+    if (s_.positions == 2) add(2, none, 1, s_.rotary_dims / 2, false);
+    vector(3, none, s_.n_embd);
+    vector(4, none, s_.n_embd);
+    for (std::uint32_t l = 0; l < s_.n_layer; ++l) plan_layer(l);
+    vector(64, none, s_.n_embd);
+    vector(65, none, s_.n_embd);
+    if (s_.output == 1) add(66, none, s_.vocab_size, s_.n_embd, true);
+    vector(67, none, s_.vocab_size);
     std::uint64_t at = up(256 + entries_.size() * 48, 64);
     if (!s_.pieces.empty()) {
       std::uint64_t text = 0;
@@ -211,14 +284,24 @@ class HandBuilder {
   void put_weights() {
     for (const Entry& e : entries_) {
       while (bytes_.size() < e.offset) bytes_.push_back(0);
+      plain_.push_back({e.role, e.layer, e.rows, e.columns, std::vector<float>(std::size_t{e.rows} * e.columns)});
       if (e.matrix) {
         put_matrix(e);
       } else {
         for (std::uint32_t r = 0; r < e.rows; ++r) {
-          for (std::uint64_t c = 0; c < up(e.columns, 8); ++c) put(c < e.columns ? weight() : 0.0f);
+          for (std::uint64_t c = 0; c < up(e.columns, 8); ++c) put(c < e.columns ? kept(e, r, c, weight()) : 0.0f);
         }
       }
     }
+  }
+
+  float kept(const Entry& e, std::uint64_t row, std::uint64_t column, float value) {
+    plain_.back().values[static_cast<std::size_t>(row * e.columns + column)] = value;
+    return value;
+  }
+  static float half_value(std::uint16_t h) {  // of a normal one
+    const float magnitude = std::ldexp(1.0f + static_cast<float>(h & 0x3ffu) / 1024, (h >> 10 & 31) - 15);
+    return (h & 0x8000u) != 0 ? -magnitude : magnitude;
   }
 
   void put_matrix(const Entry& e) {
@@ -239,8 +322,12 @@ class HandBuilder {
           for (std::uint64_t c = group; c < group + 32; ++c) {
             for (std::uint64_t r = block; r < block + 8; ++r) {
               const bool inside = r < e.rows && c < e.columns;
-              if (s_.type == 0) put(inside ? weight() : 0.0f);
-              if (s_.type == 1) put(static_cast<std::uint16_t>(inside ? half() : 0));
+              if (s_.type == 0) put(inside ? kept(e, r, c, weight()) : 0.0f);
+              if (s_.type == 1) {
+                const auto h = static_cast<std::uint16_t>(inside ? half() : 0);
+                if (inside) kept(e, r, c, half_value(h));
+                put(h);
+              }
             }
           }
         }
@@ -264,11 +351,20 @@ class HandBuilder {
     set<std::uint64_t>(72, data_at);
     set<std::uint64_t>(80, bytes_.size() - data_at);
     const auto n_tokens = s_.pieces.empty() ? s_.vocab_size : static_cast<std::uint32_t>(s_.pieces.size());
-    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_head,     s_.n_embd, s_.head_size,
+    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_kv_head,  s_.n_embd, s_.head_size,
                                    s_.n_hidden, s_.block_size, s_.vocab_size, n_tokens};
     for (std::size_t i = 0; i < 9; ++i) set(104 + 4 * i, dims[i]);
     set(144, 1e-5f);
+    set(140, s_.norm);
+    set(148, s_.positions);
+    set(152, s_.pairing);
+    set(156, s_.rotary_dims);
     set(164, s_.activation);
+    set(168, s_.attention_scale);
+    set(176, s_.softcap);
+    set(180, s_.qk_norm);
+    set(184, s_.embed_norm);
+    set(188, s_.output);
     set(192, s_.type);
     set(88, checksum(bytes_.data() + data_at, bytes_.size() - data_at));
     set(92, checksum(bytes_.data() + 256, data_at - 256));
@@ -278,6 +374,7 @@ class HandBuilder {
   HandShape s_;
   std::uint32_t random_;
   std::vector<Entry> entries_;
+  std::vector<Plain> plain_;  // of f32 and f16 weights; those of q8 are left 0
   std::vector<std::uint8_t> bytes_;
 };
 

@@ -154,31 +154,71 @@ TEST_CASE("open: single faults are named") {
   CHECK(open_with(136, 7, &fault) == Status::corrupt);     // not the tokenizer's
 }
 
-TEST_CASE("open: families that the runtime does not run are unsupported, by name") {
+TEST_CASE("open: what the runtime does not run is unsupported, by name") {
   Fault fault;
   const auto unsupported = [&](std::size_t at, std::uint32_t value, const char* name) {
     CAPTURE(name);
     CHECK(open_with(at, value, &fault) == Status::unsupported);
     CHECK(std::string(fault.what).find(name) != std::string::npos);
   };
-  unsupported(140, 1, "RMS norm");
-  unsupported(148, 1, "sinusoidal");
-  unsupported(148, 3, "positions");
-  unsupported(164, 2, "activation");
-  unsupported(164, 4, "activation");
-  unsupported(112, 1, "grouped-query");
   unsupported(172, 5, "attention window");
-  unsupported(176, 0x41700000, "soft-cap");
-  unsupported(180, 1, "QK norm");
-  unsupported(184, 1, "norm after the embedding");
-  unsupported(188, 1, "separate output");
   unsupported(192, 3, "q4");
-  AlignedBytes rotary = hand_built(with_text());
-  put32(rotary, 148, 2);
-  put32(rotary, 156, 4);
-  HandBuilder::seal(rotary);
-  CHECK(open(rotary, &fault) == Status::unsupported);
-  CHECK(std::string(fault.what).find("rotary") != std::string::npos);
+}
+
+TEST_CASE("open: a config asks for tensors, or forbids them") {
+  Fault fault;
+  const auto corrupt = [&](std::size_t at, std::uint32_t value) {
+    CAPTURE(at);
+    CAPTURE(value);
+    CHECK(open_with(at, value, &fault) == Status::corrupt);
+  };
+  corrupt(112, 1);  // fewer KV heads: c_attn has too many rows
+  corrupt(140, 1);  // RMS norm: has no biases
+  corrupt(148, 2);  // rotary: dims, frequencies
+  corrupt(148, 3);  // no positions: a table is there
+  corrupt(164, 4);  // gated: no gate
+  corrupt(188, 1);  // separate output: no lm_head
+  corrupt(140, 2);
+  corrupt(148, 4);
+  corrupt(152, 2);
+  corrupt(164, 5);
+  corrupt(180, 3);
+  corrupt(184, 2);
+  corrupt(188, 2);
+  corrupt(156, 2);           // rotary dims of a model without rotation
+  corrupt(176, 0xbf800000);  // -1
+  HandShape shape = with_text();
+  shape.positions = 2;
+  shape.rotary_dims = 4;
+  const AlignedBytes rotary = hand_built(shape);
+  CHECK(open(rotary, &fault) == Status::ok);
+  for (const std::uint32_t dims : {0u, 1u, 3u, 6u}) {  // none, odd, larger than a head
+    AlignedBytes changed = rotary;
+    put32(changed, 156, dims);
+    HandBuilder::seal(changed);
+    CHECK(open(changed, &fault) == Status::corrupt);
+  }
+}
+
+TEST_CASE("open: each optional tensor may be left out, and a forbidden one may not be there") {
+  HandShape shape = with_text();
+  shape.embed_norm = 1, shape.qk_norm = 1, shape.activation = 4, shape.output = 1;
+  Fault fault;
+  CHECK(open(hand_built(shape), &fault) == Status::ok);
+  for (const std::uint32_t role : {3u, 4u, 16u, 17u, 19u, 20u, 21u, 23u, 24u, 25u, 27u, 29u, 31u, 64u, 65u}) {
+    CAPTURE(role);
+    HandShape without = shape;
+    without.without = {role};
+    CHECK(open(hand_built(without), &fault) == Status::ok);
+  }
+  shape.with = {67};
+  CHECK(open(hand_built(shape), &fault) == Status::ok);
+  for (const std::uint32_t role : {3u, 4u, 20u, 21u, 29u}) {  // of norms and a gate that the config does not have
+    CAPTURE(role);
+    HandShape plain = with_text();
+    plain.with = {role};
+    CHECK(open(hand_built(plain), &fault) == Status::corrupt);
+  }
 }
 
 TEST_CASE("open: tensors") {
@@ -212,14 +252,6 @@ TEST_CASE("open: tensors") {
   }
   CHECK(open_with(32, 0xffffffffu, &fault) == Status::corrupt);
   CHECK(open_with(32, static_cast<std::uint32_t>(entries - 1), &fault) == Status::corrupt);
-}
-
-TEST_CASE("open: a layer norm without weights is unsupported, by name") {
-  HandShape shape;
-  shape.norm_weights = false;
-  Fault fault;
-  CHECK(open(hand_built(shape), &fault) == Status::unsupported);
-  CHECK(std::string(fault.what).find("layer norm without weights") != std::string::npos);
 }
 
 TEST_CASE("open: files of other kinds, and of the other byte order") {
