@@ -1,0 +1,91 @@
+// Every family in every container: converted as a user would, and run; the logits are those that PyTorch computed in
+// float64 from the family's own names and arithmetic (tests/fixtures/make_relatives.py).
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "tests/convert/support.hpp"
+#include "tests/session/rig.hpp"
+#include "tools/convert/file.hpp"
+
+namespace minnow::convert::test {
+
+namespace {
+
+using minnow::test::AlignedBytes;
+using minnow::test::all_logits;
+using minnow::test::largest_difference;
+using minnow::test::load_array;
+using minnow::test::load_ids;
+using minnow::test::open_model;
+using minnow::test::Rig;
+
+struct Relative {
+  const char* file;                  // in tests/fixtures/relatives
+  std::vector<std::string> options;  // of convert
+  const char* family;                // what the summary names
+  const char* logits = "logits.f32";
+};
+
+const Relative kRelatives[] = {
+    {"nanogpt/ckpt.pt", {"--n-head", "3"}, "nanoGPT"},
+    {"mingpt/model.pt", {"--n-head", "2"}, "minGPT"},
+    {"mingpt_copy/model.pt", {"--n-head", "2"}, "minGPT"},
+    {"mingpt_2022/model.pt", {"--n-head", "3"}, "minGPT since 2022"},
+    {"lecture/model.pth", {}, "the video lecture's GPT"},
+    {"lecture/model.pth", {"--attn-scale", "embd"}, "the video lecture's GPT", "embd.logits.f32"},
+    {"llama2/ckpt.pt", {}, "llama2.c"},
+    {"llama2_mqa/ckpt.pt", {}, "llama2.c"},
+    {"nanochat/model_000010.pt", {}, "nanochat"},
+    {"no_positions/mask.pt", {"--positions", "none"}, "nanoGPT"},
+    {"no_positions/ckpt.pt", {"--positions", "sinusoidal", "--block-size", "14"}, "nanoGPT", "sinusoidal.logits.f32"},
+    {"no_positions/mask.pt",
+     {"--positions", "sinusoidal", "--attn-scale", "embd"},
+     "nanoGPT",
+     "sinusoidal_embd.logits.f32"},
+};
+
+std::string relative(const std::string& name) { return fixture("relatives/" + name); }
+
+// Each of `follow` has the largest logit after those before it.
+bool is_greedy(Session& session, const std::vector<Token>& follow) {
+  for (const Token token : follow) {
+    const Span<const float> logits = session.logits();
+    const float* const best = std::max_element(logits.begin(), logits.end());
+    if (best - logits.begin() != token) return false;
+    if (session.feed(Span<const Token>(&token, 1)) != Status::ok) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("relatives: every family converts, and computes what its own code computes") {
+  const TemporaryFolder folder;
+  for (const Relative& each : kRelatives) {
+    CAPTURE(each.file);
+    std::vector<std::string> arguments = {relative(each.file), "-o", folder / "m", "--type", "f32", "--no-text"};
+    arguments.insert(arguments.end(), each.options.begin(), each.options.end());
+    const Outcome outcome = convert(arguments);
+    CAPTURE(outcome.message);
+    REQUIRE(outcome.status == 0);
+    CHECK(contains(outcome.message, std::string(": ") + each.family + ", n_layer "));
+
+    const std::string data = relative(folder_of(each.file) + "/");
+    const std::string bytes = read_file(folder / "m");
+    AlignedBytes file(bytes.size());
+    std::memcpy(file.data(), bytes.data(), bytes.size());
+    const Model model = open_model(file);
+    Rig rig(model, {});
+    const std::vector<Token> ids = load_ids(data + "ids.u16");
+    const std::vector<float> expected = load_array<float>(data + each.logits);
+    CHECK(largest_difference(all_logits(rig.session, ids, 3), expected) < 2e-4f);
+    if (std::string(each.logits) == "logits.f32" && std::filesystem::exists(data + "greedy.u16")) {
+      CHECK(is_greedy(rig.session, load_ids(data + "greedy.u16")));
+    }
+  }
+}
+
+}  // namespace minnow::convert::test
