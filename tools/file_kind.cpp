@@ -23,6 +23,31 @@ bool is_web_page(std::string_view head) {
   return lower.find("<!doctype html") != std::string::npos || lower.find("<html") != std::string::npos;
 }
 
+// llama2.c's tokenizer.bin: the longest length, and then score, length and text of each piece; a SentencePiece model;
+// merges of a byte pair encoding; llm.c's own.
+bool is_tokenizer(std::string_view head) {
+  constexpr std::string_view kFirst("\5\0\0\0<unk>", 9);
+  return (head.size() > 17 && head.substr(8, kFirst.size()) == kFirst) || starts_with(head, "\x0a\x0e\x0a\x05<unk>") ||
+         starts_with(head, "#version: ") || starts_with(head, "\xc8\xd7\x34\x01");
+}
+
+// Magic numbers of llm.c's other files: 20240520 and 20240527.
+bool is_training_data(std::string_view head) { return starts_with(head, "\x88\xd8\x34\x01"); }
+bool is_training_state(std::string_view head) { return starts_with(head, "\x8f\xd8\x34\x01"); }
+
+bool is_text(std::string_view head) {
+  for (const char c : head) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte == 0x7f || (byte < 0x20 && c != '\n' && c != '\r' && c != '\t')) return false;
+  }
+  return true;
+}
+
+bool is_json(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[') && is_text(head);
+}
+
 }  // namespace
 
 FileKind file_kind(std::string_view head, std::uint64_t file_bytes) {
@@ -34,10 +59,22 @@ FileKind file_kind(std::string_view head, std::uint64_t file_bytes) {
   if (starts_with(head, "version https://git-lfs.github.com/spec/")) return FileKind::lfs_pointer;
   if (is_web_page(head)) return FileKind::web_page;
   if (starts_with(head, "\x1f\x8b")) return FileKind::gzip;
-  if (starts_with(head, "Rar!") || starts_with(head, "7z\xbc\xaf")) return FileKind::other_archive;
+  for (const std::string_view archive : {"Rar!", "7z\xbc\xaf", "\x28\xb5\x2f\xfd",
+                                         "\xfd"
+                                         "7zXZ",
+                                         "BZh"}) {
+    if (starts_with(head, archive)) return FileKind::other_archive;
+  }
   if (head.size() > 262 && head.compare(257, 5, "ustar") == 0) return FileKind::tar;
   if (is_safetensors(head, file_bytes)) return FileKind::safetensors;
   if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) return FileKind::pickle;
+  if (is_tokenizer(head)) return FileKind::tokenizer;
+  if (is_training_data(head)) return FileKind::training_data;
+  if (is_training_state(head)) return FileKind::training_state;
+  if (starts_with(head, "\x93NUMPY")) return FileKind::numpy;
+  if (starts_with(head, "\x89HDF\r\n\x1a\n")) return FileKind::hdf5;
+  if (is_json(head)) return FileKind::json;
+  if (is_text(head)) return FileKind::text;
   return FileKind::unknown;
 }
 
@@ -52,9 +89,9 @@ const char* describe(FileKind kind) {
     case FileKind::zip:
       return "this is a zip archive, as torch.save writes checkpoints";
     case FileKind::pickle:
-      return "this is a bare pickle, as PyTorch before 1.6 wrote checkpoints";
+      return "this is a bare pickle, as a meta.pkl is";
     case FileKind::safetensors:
-      return "this is a safetensors file, which is not supported yet";
+      return "this is a safetensors file";
     case FileKind::gguf:
       return "this is a GGUF file, which is not supported";
     case FileKind::lfs_pointer:
@@ -65,6 +102,20 @@ const char* describe(FileKind kind) {
       return "this is a gzip file";
     case FileKind::other_archive:
       return "this is an archive of another kind";
+    case FileKind::json:
+      return "this is a JSON text";
+    case FileKind::tokenizer:
+      return "this is a tokenizer";
+    case FileKind::training_data:
+      return "this is training data of llm.c";
+    case FileKind::training_state:
+      return "this is the training state of llm.c, without weights";
+    case FileKind::numpy:
+      return "this is a file of NumPy";
+    case FileKind::hdf5:
+      return "this is an HDF5 file";
+    case FileKind::text:
+      return "this is a text file";
     case FileKind::tar:
       return "this is a tar archive";
   }

@@ -11,13 +11,20 @@ enum class FileKind {
   empty,
   model,   // a .minnow file
   zip,     // as torch.save writes since PyTorch 1.6
-  pickle,  // as torch.save wrote before
+  pickle,  // a bare one: nanoGPT's meta.pkl, and what torch.save wrote before
   safetensors,
   gguf,
   lfs_pointer,
   web_page,
   gzip,
   other_archive,
+  json,
+  tokenizer,
+  training_data,   // token ids
+  training_state,  // of an optimizer
+  numpy,
+  hdf5,
+  text,
   tar,
 };
 

@@ -212,8 +212,9 @@ TEST_CASE("pickle: protocol and frames") {
   CHECK(contains(value("\x80\x06N."), "protocol 6"));
   CHECK(value("\x95" + number(2, 8) + "N.") == "None");
   CHECK(contains(value("\x95" + number(3, 8) + "N."), "frame"));
-  CHECK(contains(value("\x82\x01."), "opcode 130"));
-  CHECK(contains(value("\x97."), "opcode 151"));
+  CHECK(contains(value("\x82\x01."), "extension registry"));
+  CHECK(contains(value("\xa0."), "opcode 160"));
+  CHECK(contains(value("\x97."), "a buffer outside"));
   const PickleTree tree = read_pickle("N.behind", Globals::inert, "here");
   CHECK(tree.bytes_read() == 2);
 }

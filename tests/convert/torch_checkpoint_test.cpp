@@ -173,7 +173,7 @@ TEST_CASE("checkpoint: things that are no plain tensor") {
 TEST_CASE("checkpoint: outer shapes that are not nanoGPT's") {
   CHECK(contains(fault_of_pickle("]."), "holds a list"));
   CHECK(contains(fault_of_pickle(PickleMaker().op("}").text("optimizer").op("}s").done()),
-                 "an optimizer but no 'model'"));
+                 "a training-state file: an optimizer but no weights"));
   CHECK(contains(fault_of_pickle(PickleMaker().op("}").text("model").op("]s").done()), "'model' is a list"));
   CHECK(contains(fault_of_pickle(PickleMaker().op("}").text("model").op("}K\1K\2ss").done()),
                  "a tensor's name is an integer"));

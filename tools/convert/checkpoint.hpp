@@ -20,6 +20,10 @@ struct Setting {
   std::string text;
 };
 using Settings = std::map<std::string, Setting>;
+inline Setting integer_setting(std::int64_t value) {
+  return {Setting::Kind::integer, value, static_cast<double>(value), {}};
+}
+inline Setting text_setting(std::string value) { return {Setting::Kind::text, 0, 0, std::move(value)}; }
 
 struct Checkpoint {
   // [0] is the file that was named; more where the weights are in several, or had to be unpacked.
@@ -38,13 +42,29 @@ struct Checkpoint {
 struct ReadOptions {
   bool check_crcs = true;                                                 // of the pickle and the tensors' storages
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes of storages checked; may be empty
+  std::string temporary_folder;  // for what has to be unpacked; empty: $TMPDIR, or /tmp
 };
 
 // Reads a checkpoint of any kind, known by its content. Only tables of contents are held in memory. Throws Refusal.
 Checkpoint read_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
 
-// Reads a zip archive of torch.save. Throws Refusal.
-Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
+// The readers of single kinds. Each throws Refusal.
+Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});  // zip
+Checkpoint read_legacy_torch(std::shared_ptr<const InputFile> file);  // before PyTorch 1.6
+Checkpoint read_safetensors(std::shared_ptr<const InputFile> file);
+Checkpoint read_llm_c(std::shared_ptr<const InputFile> file);
+Checkpoint read_llama2_c(std::shared_ptr<const InputFile> file);
+// An index, "*.index.json", that says which file beside it holds which tensor.
+Checkpoint read_sharded(std::shared_ptr<const InputFile> index, const ReadOptions& options = {});
+
+// Whether the content is of the kind; true also for damaged files of it, so that their reader names the damage.
+bool looks_like_legacy_torch(const InputFile& file);
+bool looks_like_safetensors(const InputFile& file);
+bool looks_like_llm_c(const InputFile& file);
+bool looks_like_llama2_c(const InputFile& file);
+bool looks_like_index(const InputFile& file);
+
+inline constexpr std::size_t kMaxTensors = 1u << 16;  // of one checkpoint
 
 // What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
 std::string not_a_checkpoint(const InputFile& file);

@@ -46,6 +46,22 @@ std::string follow_links(std::string path) {
   refuse_file(path, "a chain of symbolic links without end; expected a file name; give another");
 }
 
+// False: errno says why.
+bool write_all(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    check_interrupted();
+    const ssize_t put =
+        pwrite(descriptor, from, bytes < kMaxTransfer ? bytes : kMaxTransfer, static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    from += put;
+    bytes -= static_cast<std::size_t>(put);
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return true;
+}
+
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : path_(path) {
@@ -56,17 +72,25 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (descriptor_ < 0)
     refuse_file(path_, "cannot be opened: " + error_text() + "; expected a readable file; check the path");
   struct stat status;
-  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    const bool folder = S_ISDIR(status.st_mode);
+  const bool folder = fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode);
+  if (!look()) {
     close(descriptor_);
     refuse_file(path_, folder ? "this is a folder; expected a file; name the checkpoint inside it"
                               : "this is a pipe or a device; expected a file; save it to disk first");
   }
+}
+
+InputFile::InputFile(int descriptor, std::string path) : path_(std::move(path)), descriptor_(descriptor) { look(); }
+
+bool InputFile::look() {
+  struct stat status;
+  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return false;
   size_ = static_cast<std::uint64_t>(status.st_size);
   device_ = static_cast<std::uint64_t>(status.st_dev);
   inode_ = static_cast<std::uint64_t>(status.st_ino);
   modified_seconds_ = static_cast<std::int64_t>(modification_time(status).tv_sec);
   modified_nanoseconds_ = static_cast<std::int64_t>(modification_time(status).tv_nsec);
+  return true;
 }
 
 InputFile::~InputFile() { close(descriptor_); }
@@ -147,18 +171,8 @@ void OutputFile::fail(const char* action) {
 void OutputFile::append(const void* data, std::size_t bytes) { write_at(size_, data, bytes); }
 
 void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    check_interrupted();
-    const ssize_t put =
-        pwrite(descriptor_, from, bytes < kMaxTransfer ? bytes : kMaxTransfer, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail("written");
-    from += put;
-    bytes -= static_cast<std::size_t>(put);
-    offset += static_cast<std::uint64_t>(put);
-  }
-  if (offset > size_) size_ = offset;
+  if (!write_all(descriptor_, offset, data, bytes)) fail("written");
+  if (offset + bytes > size_) size_ = offset + bytes;
 }
 
 void OutputFile::commit() {
@@ -179,6 +193,37 @@ void OutputFile::commit() {
     static_cast<void>(fsync(folder));
     close(folder);
   }
+}
+
+TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder) {
+  const char* const system = std::getenv("TMPDIR");
+  if (folder_.empty()) folder_ = system != nullptr && system[0] != '\0' ? system : "/tmp";
+  std::string name = folder_ + "/minnow-XXXXXX";
+  descriptor_ = mkstemp(&name[0]);
+  if (descriptor_ < 0) {
+    refuse_file(folder_, "cannot hold a temporary file: " + error_text() +
+                             "; expected a folder that can be written; set TMPDIR to another");
+  }
+  unlink(name.c_str());
+  static_cast<void>(fcntl(descriptor_, F_SETFD, FD_CLOEXEC));
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void TemporaryFile::append(const void* data, std::size_t bytes) {
+  if (!write_all(descriptor_, size_, data, bytes)) {
+    refuse_file(folder_, concat("cannot hold the unpacked checkpoint, after ", size_, " bytes: ", error_text(),
+                                "; expected room for it; make room, or set TMPDIR to another folder"));
+  }
+  size_ += bytes;
+}
+
+std::shared_ptr<const InputFile> TemporaryFile::finish(const std::string& path) {
+  const int descriptor = descriptor_;
+  descriptor_ = -1;
+  return std::shared_ptr<const InputFile>(new InputFile(descriptor, path));
 }
 
 void check_interrupted() {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,10 @@ class InputFile {
   bool is_same_file(const std::string& path) const;
 
  private:
+  friend class TemporaryFile;
+  InputFile(int descriptor, std::string path);
+  bool look();  // false: no regular file
+
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
@@ -58,6 +63,26 @@ class OutputFile {
 
   std::string target_;
   std::string temporary_;  // empty: nothing to remove
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// Room on disk for what had to be unpacked. It has no name, so nothing can be left behind.
+class TemporaryFile {
+ public:
+  // In `folder`; empty: in $TMPDIR, or /tmp. Throws Refusal.
+  explicit TemporaryFile(const std::string& folder = {});
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void append(const void* data, std::size_t bytes);
+  std::uint64_t size() const { return size_; }
+  // What was appended, to be read; `path` names it in messages. Nothing can be appended afterwards.
+  std::shared_ptr<const InputFile> finish(const std::string& path);
+
+ private:
+  std::string folder_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };

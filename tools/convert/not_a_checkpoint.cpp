@@ -1,7 +1,8 @@
-// What to say of a file that is no checkpoint of torch.save. Depends on file and tools/file_kind.
+// What to say of a file that is no checkpoint. Depends on json_reader and tools/file_kind.
 #include <algorithm>
 
 #include "tools/convert/checkpoint.hpp"
+#include "tools/convert/json_reader.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/file_kind.hpp"
 
@@ -17,10 +18,20 @@ const char* advice(FileKind kind) {
       return "copy or download it again";
     case FileKind::model:
       return "run it with minnow run";
-    case FileKind::pickle:
-      return "load it with a newer PyTorch and save it again with torch.save";
     case FileKind::safetensors:
-      return "load it and save {'model': state_dict, 'model_args': ..}";
+      return "copy or download it again";
+    case FileKind::pickle:
+      return "name the file with the weights; a meta.pkl is given with --meta";
+    case FileKind::json:
+    case FileKind::tokenizer:
+    case FileKind::training_data:
+    case FileKind::training_state:
+      return "name the file with the weights";
+    case FileKind::numpy:
+    case FileKind::hdf5:
+      return "load it with its own program and save the weights with torch.save or as safetensors";
+    case FileKind::text:
+      return "name the checkpoint, usually ckpt.pt";
     case FileKind::gguf:
       return "convert the checkpoint that it was made from";
     case FileKind::lfs_pointer:
@@ -36,6 +47,22 @@ const char* advice(FileKind kind) {
   return "";
 }
 
+// JSON files that lie beside weights and are easily named instead of them.
+std::string describe_json(const InputFile& file) {
+  try {
+    const JsonTree tree = read_json(file.read_all(kMaxJsonBytes), "it");
+    const auto has = [&](std::string_view key) { return tree.find(tree.root(), key) != kNoJson; };
+    if (has("added_tokens") && has("model")) return "this is a tokenizer.json";
+    for (const std::string_view key : {"model_type", "architectures", "model_config", "n_embd", "hidden_size"}) {
+      if (has(key)) return "this is a model's config.json";
+    }
+    if (tree.is(tree.find(tree.root(), "the"), JsonKind::integer)) return "this is a vocab.json";
+  } catch (const Refusal&) {
+    // Of no use, and not worth a word: the file is the wrong one in any case.
+  }
+  return describe(FileKind::json);
+}
+
 }  // namespace
 
 std::string not_a_checkpoint(const InputFile& file) {
@@ -45,8 +72,10 @@ std::string not_a_checkpoint(const InputFile& file) {
   std::string found = describe(kind);
   if (kind == FileKind::zip) found = "the file is a zip archive that is cut short";  // a whole one is read elsewhere
   if (kind == FileKind::model) found += " already";
-  if (kind == FileKind::unknown) found += concat(", it begins with ", quoted(head.substr(0, 8)));
-  return concat(found, "; expected a checkpoint of torch.save; ", advice(kind));
+  if (kind == FileKind::json) found = describe_json(file);
+  if (kind == FileKind::unknown || kind == FileKind::text)
+    found += concat(", it begins with ", quoted(head.substr(0, 8)));
+  return concat(found, "; expected a checkpoint; ", advice(kind));
 }
 
 }  // namespace minnow::convert

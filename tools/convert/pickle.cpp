@@ -1,6 +1,7 @@
 // The tree that a pickle becomes: how it is read. The machine that builds it is in pickle_machine.cpp.
 #include "tools/convert/pickle.hpp"
 
+#include "base/bits.hpp"
 #include "tools/convert/pickle_machine.hpp"
 
 namespace minnow::convert {
@@ -13,7 +14,7 @@ std::string_view PickleTree::text(NodeId id) const {
 }
 
 NodeId PickleTree::child(NodeId id, std::uint32_t index) const {
-  if (index >= count(id)) return kNoNode;
+  if (id == kNoNode || index >= count(id)) return kNoNode;
   Items items(*this, id);
   while (index-- > 0) items.take();
   return items.take();
@@ -46,42 +47,55 @@ bool PickleTree::is_call_of(NodeId id, std::string_view dotted) const {
   return is(id, NodeKind::object) && is_global(child(id, 0), dotted);
 }
 
-// numpy.core.multiarray.scalar(numpy.dtype("i8", ..) with state (3, "<", ..), bytes)
-bool PickleTree::integer_value(NodeId id, std::int64_t* out) const {
-  if (is(id, NodeKind::integer) || is(id, NodeKind::boolean)) {
-    *out = integer(id);
-    return true;
-  }
+// numpy.core.multiarray.scalar(numpy.dtype("i8", ..) with state (3, "<", ..), bytes). `type`: i, u or f.
+bool PickleTree::numpy_scalar(NodeId id, char* type, std::uint64_t* bits, unsigned* bytes) const {
   if (!is_call_of(id, "numpy.core.multiarray.scalar") && !is_call_of(id, "numpy._core.multiarray.scalar")) return false;
   const NodeId arguments = child(id, 1);
   if (!is(arguments, NodeKind::tuple) || count(arguments) != 2) return false;
   const NodeId dtype = child(arguments, 0);
   const NodeId value = child(arguments, 1);
   if (!is_call_of(dtype, "numpy.dtype") || !is(value, NodeKind::bytes)) return false;
-  const NodeId dtype_arguments = child(dtype, 1);
-  if (!is(dtype_arguments, NodeKind::tuple) || count(dtype_arguments) < 1) return false;
-  const NodeId code = child(dtype_arguments, 0);
+  const NodeId code = child(child(dtype, 1), 0);
   if (!is(code, NodeKind::text) || text(code).size() != 2) return false;
-  const char sign = text(code)[0];
   const std::string_view raw = text(value);
-  if ((sign != 'i' && sign != 'u') || raw.empty() || raw.size() > 8) return false;
-  if (text(code)[1] - '0' != static_cast<int>(raw.size())) return false;
+  if (raw.empty() || raw.size() > 8 || text(code)[1] - '0' != static_cast<int>(raw.size())) return false;
   const NodeId state = child(dtype, 2);
   const NodeId order = is(state, NodeKind::tuple) ? child(state, 1) : kNoNode;
   const bool big_endian = is(order, NodeKind::text) && text(order) == ">";
-
-  std::uint64_t bits = 0;
+  *type = text(code)[0];
+  *bytes = static_cast<unsigned>(raw.size());
+  *bits = 0;
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    const std::size_t from_top = big_endian ? i : raw.size() - 1 - i;
-    bits = bits << 8 | static_cast<unsigned char>(raw[from_top]);
+    *bits = *bits << 8 | static_cast<unsigned char>(raw[big_endian ? i : raw.size() - 1 - i]);
   }
-  const unsigned unused = 64 - 8 * static_cast<unsigned>(raw.size());
-  if (sign == 'i') {
-    *out = static_cast<std::int64_t>(bits << unused) >> unused;
+  return true;
+}
+
+bool PickleTree::integer_value(NodeId id, std::int64_t* out) const {
+  if (is(id, NodeKind::integer) || is(id, NodeKind::boolean)) {
+    *out = integer(id);
     return true;
   }
-  *out = static_cast<std::int64_t>(bits);
-  return *out >= 0;
+  char type = 0;
+  std::uint64_t bits = 0;
+  unsigned bytes = 0;
+  if (!numpy_scalar(id, &type, &bits, &bytes) || (type != 'i' && type != 'u')) return false;
+  const unsigned unused = 64 - 8 * bytes;
+  *out = type == 'i' ? static_cast<std::int64_t>(bits << unused) >> unused : static_cast<std::int64_t>(bits);
+  return type == 'i' || *out >= 0;
+}
+
+bool PickleTree::real_value(NodeId id, double* out) const {
+  if (is(id, NodeKind::real)) {
+    *out = real(id);
+    return true;
+  }
+  char type = 0;
+  std::uint64_t bits = 0;
+  unsigned bytes = 0;
+  if (!numpy_scalar(id, &type, &bits, &bytes) || type != 'f' || bytes < 4) return false;
+  *out = bytes == 8 ? bit_cast<double>(bits) : static_cast<double>(bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  return bytes == 4 || bytes == 8;
 }
 
 const char* PickleTree::kind_name(NodeKind kind) {

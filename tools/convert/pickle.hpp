@@ -34,6 +34,7 @@ enum class NodeKind : std::uint8_t {
 class PickleTree {
  public:
   NodeId root() const { return root_; }
+  NodeId size() const { return static_cast<NodeId>(nodes_.size()); }  // ids are below; some are no part of the root
   std::size_t bytes_read() const { return bytes_read_; }  // up to and with STOP
 
   NodeKind kind(NodeId id) const { return nodes_[id].kind; }
@@ -60,16 +61,19 @@ class PickleTree {
   };
   Items items(NodeId id) const { return Items(*this, id); }
 
-  NodeId child(NodeId id, std::uint32_t index) const;         // kNoNode if there is none
+  NodeId child(NodeId id, std::uint32_t index) const;         // kNoNode if there is none, or of kNoNode
   NodeId find(NodeId dict, std::string_view key) const;       // the last value under a text key, or kNoNode
   bool is_global(NodeId id, std::string_view dotted) const;   // "torch.FloatStorage"
   std::string global_name(NodeId id) const;                   // the same, for messages
   bool is_call_of(NodeId id, std::string_view dotted) const;  // an object whose callee is this global
   bool integer_value(NodeId id, std::int64_t* out) const;     // integer, boolean, or a numpy integer scalar
+  bool real_value(NodeId id, double* out) const;              // a float, or a numpy float scalar
   static const char* kind_name(NodeKind kind);
 
  private:
   friend class PickleMachine;
+
+  bool numpy_scalar(NodeId id, char* type, std::uint64_t* bits, unsigned* bytes) const;
 
   struct TextRange {
     std::uint32_t at;  // in bytes_, or behind it in decoded_

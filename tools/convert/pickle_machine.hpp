@@ -63,6 +63,7 @@ class PickleMachine {
   std::vector<std::size_t> marks_;  // stack sizes
   std::vector<NodeId> memo_;
   std::size_t memo_count_ = 0;
+  std::size_t latin1_work_ = 0;
 };
 
 // Number texts and escapes of protocols 0 and 1 (pickle_text.cpp). False: malformed.

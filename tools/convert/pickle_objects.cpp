@@ -25,6 +25,8 @@ constexpr std::string_view kNumbers[] = {
     "_codecs.encode",
 };
 
+constexpr std::size_t kLongestName = 1000;  // of a global; real ones have less than 100 bytes
+
 template <std::size_t N>
 bool contains(const std::string_view (&list)[N], std::string_view name) {
   for (const std::string_view item : list) {
@@ -42,6 +44,7 @@ bool reaches_out(std::string_view module, std::string_view name) {
 
 NodeId PickleMachine::make_global(NodeId module, NodeId name) {
   if (!tree_.is(module, NodeKind::text) || !tree_.is(name, NodeKind::text)) fail("a global's name is not a string");
+  if (tree_.text(module).size() + tree_.text(name).size() > kLongestName) fail("a global's name is too long");
   const NodeId id = add(NodeKind::global);
   append(id, module);
   append(id, name);
@@ -78,6 +81,8 @@ NodeId PickleMachine::make_latin1_bytes(NodeId arguments) {
   const NodeId text = tree_.child(arguments, 0);
   if (!tree_.is(text, NodeKind::text)) return kNoNode;
   const std::string_view utf8 = tree_.text(text);
+  latin1_work_ += utf8.size();  // one text may be encoded many times
+  if (latin1_work_ > kMaxPickleBytes) fail("too much text is turned into bytes");
   std::string bytes;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const unsigned char lead = static_cast<unsigned char>(utf8[i]);
@@ -93,6 +98,13 @@ NodeId PickleMachine::make_latin1_bytes(NodeId arguments) {
 }
 
 NodeId PickleMachine::make_call(NodeId callee, NodeId arguments) {
+  // Before PyTorch 1.6 a module's class was a persistent id with its source: ('module', class, file, text).
+  if (tree_.is(callee, NodeKind::storage)) {
+    const NodeId id = tree_.child(callee, 0);
+    const NodeId what = tree_.is(id, NodeKind::tuple) ? tree_.child(id, 0) : kNoNode;
+    if (tree_.is(what, NodeKind::text) && tree_.text(what) == "module") callee = tree_.child(id, 1);
+    if (callee == kNoNode) fail("a call of nothing");
+  }
   if (!tree_.is(callee, NodeKind::global)) {
     fail(concat("a call of ", PickleTree::kind_name(tree_.kind(callee)), " instead of a class or function"));
   }
@@ -167,6 +179,13 @@ bool PickleMachine::object_op(unsigned char op) {
       push(id);
       return true;
     }
+    case 0x82:  // EXT1, EXT2, EXT4
+    case 0x83:
+    case 0x84:
+      fail("it asks for a class by a number of the extension registry, which only the program that wrote it knows");
+    case 0x97:  // NEXT_BUFFER, READONLY_BUFFER
+    case 0x98:
+      fail("it refers to a buffer outside of it");
     default:
       return false;
   }

@@ -16,12 +16,14 @@ struct DtypeRow {
   bool floating;
 };
 constexpr DtypeRow kDtypes[] = {
-    {"float32", 4, true}, {"float64", 8, true}, {"float16", 2, true}, {"bfloat16", 2, true}, {"int64", 8, false},
-    {"int32", 4, false},  {"int16", 2, false},  {"int8", 1, false},   {"uint8", 1, false},   {"bool", 1, false},
+    {"float32", 4, true}, {"float64", 8, true}, {"float16", 2, true},        {"bfloat16", 2, true},
+    {"int64", 8, false},  {"int32", 4, false},  {"int16", 2, false},         {"int8", 1, false},
+    {"uint8", 1, false},  {"bool", 1, false},   {"int8 in groups", 1, true}, {"foreign", 1, false},
 };
 const DtypeRow& row_of(Dtype dtype) { return kDtypes[static_cast<std::size_t>(dtype)]; }
 
 constexpr std::uint64_t kRunElements = 1u << 15;  // read together
+constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 
 std::uint64_t little_endian(const unsigned char* from, std::uint32_t bytes) {
   std::uint64_t value = 0;
@@ -56,6 +58,43 @@ std::string shape_text(const StoredTensor& tensor) {
   return out + "]";
 }
 
+void set_shape(const std::vector<std::uint64_t>& shape, StoredTensor* tensor) {
+  if (shape.size() > kMaxRank) {
+    refuse("the tensor ", quoted(tensor->name), " has ", shape.size(), " dimensions; expected at most ", kMaxRank,
+           "; this is no GPT");
+  }
+  tensor->rank = shape.size();
+  tensor->storage_elements = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    tensor->shape[i] = shape[i];
+    tensor->stride[i] = tensor->storage_elements;
+    if (shape[i] == 0) refuse("the tensor ", quoted(tensor->name), " is empty; ", kDamaged);
+    if (!checked_multiply(tensor->storage_elements, shape[i], &tensor->storage_elements)) {
+      refuse("the tensor ", quoted(tensor->name), " has more elements than can be counted; ", kDamaged);
+    }
+  }
+}
+
+bool storage_bytes(const StoredTensor& tensor, std::uint64_t* out) {
+  return checked_multiply(tensor.storage_elements, dtype_bytes(tensor.dtype), out);
+}
+
+void require_inside_storage(const StoredTensor& tensor) {
+  std::uint64_t last = tensor.offset;
+  for (std::size_t i = 0; i < tensor.rank; ++i) {
+    std::uint64_t reach = 0;
+    if (tensor.shape[i] == 0) refuse("the tensor ", quoted(tensor.name), " is empty; ", kDamaged);
+    if (!checked_multiply(tensor.shape[i] - 1, tensor.stride[i], &reach) || !checked_add(last, reach, &last)) {
+      last = UINT64_MAX;
+      break;
+    }
+  }
+  if (last >= tensor.storage_elements) {
+    refuse("the tensor ", quoted(tensor.name), " ", shape_text(tensor), " reaches beyond its storage of ",
+           tensor.storage_elements, " elements; ", kDamaged);
+  }
+}
+
 bool is_same_view(const StoredTensor& a, const StoredTensor& b) {
   return a.file == b.file && a.storage == b.storage && a.storage_offset == b.storage_offset && a.dtype == b.dtype &&
          a.rank == b.rank && a.offset == b.offset && std::equal(a.shape, a.shape + a.rank, b.shape) &&
@@ -69,7 +108,8 @@ std::uint64_t rows_per_read(std::uint64_t columns, std::uint64_t floats) {
 void RowReader::read(std::uint64_t begin, std::uint64_t count, float* out) {
   const StoredTensor& t = tensor_;
   if (!is_floating(t.dtype)) {
-    refuse("the tensor ", quoted(t.name), " holds ", dtype_name(t.dtype),
+    refuse("the tensor ", quoted(t.name), " holds ",
+           t.dtype == Dtype::foreign ? quoted(t.foreign_dtype) : std::string(dtype_name(t.dtype)),
            " numbers; expected floating point; quantised ", "checkpoints must be saved again in float32 or float16");
   }
   const std::uint64_t columns = t.columns();
@@ -92,12 +132,33 @@ void RowReader::read(std::uint64_t begin, std::uint64_t count, float* out) {
 }
 
 void RowReader::read_run(std::uint64_t element, std::uint64_t count, float* out, std::uint64_t out_stride) {
+  if (tensor_.dtype == Dtype::q8_groups) return read_groups(element, count, out, out_stride);
   const std::uint32_t bytes = dtype_bytes(tensor_.dtype);
   while (count > 0) {
     const std::uint64_t piece = std::min(count, kRunElements);
     buffer_.resize(std::max<std::size_t>(buffer_.size(), static_cast<std::size_t>(piece * bytes)));
     file_.read_at(tensor_.storage_offset + element * bytes, buffer_.data(), static_cast<std::size_t>(piece * bytes));
     for (std::uint64_t i = 0; i < piece; ++i) out[i * out_stride] = to_float(tensor_.dtype, &buffer_[i * bytes]);
+    out += piece * out_stride;
+    element += piece;
+    count -= piece;
+  }
+}
+
+void RowReader::read_groups(std::uint64_t element, std::uint64_t count, float* out, std::uint64_t out_stride) {
+  while (count > 0) {
+    const std::uint64_t piece = std::min(count, kRunElements);
+    const std::uint64_t first_group = element / tensor_.group;
+    const std::uint64_t groups = (element + piece - 1) / tensor_.group - first_group + 1;
+    buffer_.resize(std::max<std::size_t>(buffer_.size(), static_cast<std::size_t>(piece)));
+    scales_.resize(std::max<std::size_t>(scales_.size(), static_cast<std::size_t>(groups * 4)));
+    file_.read_at(tensor_.storage_offset + element, buffer_.data(), static_cast<std::size_t>(piece));
+    file_.read_at(tensor_.scale_offset + first_group * 4, scales_.data(), static_cast<std::size_t>(groups * 4));
+    for (std::uint64_t i = 0; i < piece; ++i) {
+      const std::uint64_t group = (element + i) / tensor_.group - first_group;
+      const float scale = bit_cast<float>(static_cast<std::uint32_t>(little_endian(&scales_[group * 4], 4)));
+      out[i * out_stride] = static_cast<float>(static_cast<std::int8_t>(buffer_[i])) * scale;
+    }
     out += piece * out_stride;
     element += piece;
     count -= piece;

@@ -5,6 +5,7 @@
 
 #include "base/bits.hpp"
 #include "base/crc32.hpp"
+#include "tools/convert/bytes.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert {
@@ -24,25 +25,13 @@ constexpr std::size_t kLocalBytes = 30;
 constexpr std::uint64_t kMaxDirectoryBytes = std::uint64_t{16} << 20;
 
 constexpr std::uint16_t kEncrypted = 1;
-constexpr std::uint16_t kStored = 0;
+constexpr std::uint16_t kDeflated = 8;
 
 struct Directory {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t entries = 0;
 };
-
-std::uint64_t number(const std::string& from, std::size_t at, unsigned bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(from[at + i]);
-  return value;
-}
-
-std::string read_piece(const InputFile& file, std::uint64_t offset, std::uint64_t bytes) {
-  std::string out(static_cast<std::size_t>(bytes), '\0');
-  file.read_at(offset, &out[0], out.size());
-  return out;
-}
 
 [[noreturn]] void damaged(std::string_view what) {
   refuse("the zip archive is damaged: ", what, "; expected one as torch.save writes it; copy or save the file again");
@@ -54,8 +43,8 @@ bool find_end(const InputFile& file, std::uint64_t* end_offset) {
   if (tail_bytes < kEndBytes) return false;
   const std::string tail = read_piece(file, file.size() - tail_bytes, tail_bytes);
   for (std::size_t at = tail.size() - kEndBytes + 1; at-- > 0;) {
-    if (number(tail, at, 4) != kEndSignature) continue;
-    if (at + kEndBytes + number(tail, at + 20, 2) != tail.size()) continue;
+    if (number_at(tail, at, 4) != kEndSignature) continue;
+    if (at + kEndBytes + number_at(tail, at + 20, 2) != tail.size()) continue;
     *end_offset = file.size() - tail_bytes + at;
     return true;
   }
@@ -66,31 +55,31 @@ bool find_end(const InputFile& file, std::uint64_t* end_offset) {
 void apply_zip64(const InputFile& file, std::uint64_t end_offset, Directory* directory) {
   if (end_offset < kLocator64Bytes) return;
   const std::string locator = read_piece(file, end_offset - kLocator64Bytes, kLocator64Bytes);
-  if (number(locator, 0, 4) != kLocator64Signature) return;
-  const std::uint64_t at = number(locator, 8, 8);
+  if (number_at(locator, 0, 4) != kLocator64Signature) return;
+  const std::uint64_t at = number_at(locator, 8, 8);
   std::uint64_t end = 0;
   if (!checked_add(at, kEnd64Bytes, &end) || end > end_offset - kLocator64Bytes)
     damaged("its zip64 record is out of place");
   const std::string record = read_piece(file, at, kEnd64Bytes);
-  if (number(record, 0, 4) != kEnd64Signature) damaged("its zip64 record is missing");
+  if (number_at(record, 0, 4) != kEnd64Signature) damaged("its zip64 record is missing");
   const auto take = [](std::uint64_t wide, std::uint64_t saturated, std::uint64_t* narrow) {
     if (*narrow != saturated && *narrow != wide) damaged("its two end records contradict each other");
     *narrow = wide;
   };
-  take(number(record, 32, 8), 0xffff, &directory->entries);
-  take(number(record, 40, 8), 0xffffffff, &directory->bytes);
-  take(number(record, 48, 8), 0xffffffff, &directory->offset);
+  take(number_at(record, 32, 8), 0xffff, &directory->entries);
+  take(number_at(record, 40, 8), 0xffffffff, &directory->bytes);
+  take(number_at(record, 48, 8), 0xffffffff, &directory->offset);
 }
 
 Directory find_directory(const InputFile& file) {
   std::uint64_t end_offset = 0;
   if (!find_end(file, &end_offset)) damaged("it has no end record, as if it were cut short");
   const std::string record = read_piece(file, end_offset, kEndBytes);
-  if (number(record, 4, 2) != number(record, 6, 2)) damaged("it is one part of several");
+  if (number_at(record, 4, 2) != number_at(record, 6, 2)) damaged("it is one part of several");
   Directory directory;
-  directory.entries = number(record, 10, 2);
-  directory.bytes = number(record, 12, 4);
-  directory.offset = number(record, 16, 4);
+  directory.entries = number_at(record, 10, 2);
+  directory.bytes = number_at(record, 12, 4);
+  directory.offset = number_at(record, 16, 4);
   apply_zip64(file, end_offset, &directory);
   std::uint64_t end = 0;
   if (!checked_add(directory.offset, directory.bytes, &end) || end > end_offset)
@@ -108,8 +97,8 @@ Directory find_directory(const InputFile& file) {
 void apply_zip64_extra(const std::string& extra, ZipEntry* entry) {
   std::size_t at = 0;
   while (extra.size() - at >= 4) {
-    const std::uint64_t id = number(extra, at, 2);
-    const std::size_t bytes = static_cast<std::size_t>(number(extra, at + 2, 2));
+    const std::uint64_t id = number_at(extra, at, 2);
+    const std::size_t bytes = static_cast<std::size_t>(number_at(extra, at + 2, 2));
     at += 4;
     if (bytes > extra.size() - at) damaged("an extra field leaves its entry");
     if (id == 1) {
@@ -117,7 +106,7 @@ void apply_zip64_extra(const std::string& extra, ZipEntry* entry) {
       for (std::uint64_t* field : {&entry->bytes, &entry->stored_bytes, &entry->header_offset}) {
         if (*field != 0xffffffff) continue;
         if (at + bytes - next < 8) damaged("a zip64 field is missing");
-        *field = number(extra, next, 8);
+        *field = number_at(extra, next, 8);
         next += 8;
       }
       return;
@@ -129,17 +118,18 @@ void apply_zip64_extra(const std::string& extra, ZipEntry* entry) {
 // The entry at `at` of the directory; *at moves behind it.
 ZipEntry parse_entry(const std::string& directory, std::size_t* at) {
   const std::size_t left = directory.size() - *at;
-  if (left < kCentralBytes || number(directory, *at, 4) != kCentralSignature) damaged("a directory entry is malformed");
+  if (left < kCentralBytes || number_at(directory, *at, 4) != kCentralSignature)
+    damaged("a directory entry is malformed");
   ZipEntry entry;
-  entry.flags = static_cast<std::uint16_t>(number(directory, *at + 8, 2));
-  entry.method = static_cast<std::uint16_t>(number(directory, *at + 10, 2));
-  entry.crc = static_cast<std::uint32_t>(number(directory, *at + 16, 4));
-  entry.stored_bytes = number(directory, *at + 20, 4);
-  entry.bytes = number(directory, *at + 24, 4);
-  entry.header_offset = number(directory, *at + 42, 4);
-  const std::size_t name_bytes = static_cast<std::size_t>(number(directory, *at + 28, 2));
-  const std::size_t extra_bytes = static_cast<std::size_t>(number(directory, *at + 30, 2));
-  const std::size_t comment_bytes = static_cast<std::size_t>(number(directory, *at + 32, 2));
+  entry.flags = static_cast<std::uint16_t>(number_at(directory, *at + 8, 2));
+  entry.method = static_cast<std::uint16_t>(number_at(directory, *at + 10, 2));
+  entry.crc = static_cast<std::uint32_t>(number_at(directory, *at + 16, 4));
+  entry.stored_bytes = number_at(directory, *at + 20, 4);
+  entry.bytes = number_at(directory, *at + 24, 4);
+  entry.header_offset = number_at(directory, *at + 42, 4);
+  const std::size_t name_bytes = static_cast<std::size_t>(number_at(directory, *at + 28, 2));
+  const std::size_t extra_bytes = static_cast<std::size_t>(number_at(directory, *at + 30, 2));
+  const std::size_t comment_bytes = static_cast<std::size_t>(number_at(directory, *at + 32, 2));
   if (name_bytes + extra_bytes + comment_bytes > left - kCentralBytes)
     damaged("a directory entry leaves the directory");
   entry.name = directory.substr(*at + kCentralBytes, name_bytes);
@@ -184,9 +174,9 @@ std::uint64_t ZipArchive::data_offset(const ZipEntry& entry) const {
   if ((entry.flags & kEncrypted) != 0) {
     refuse("the entry ", quoted(entry.name), " is encrypted; expected a plain one; unpack it and save it again");
   }
-  if (entry.method != kStored) {
-    refuse("the entry ", quoted(entry.name), " is compressed (method ", entry.method, "); expected a stored one, as ",
-           "torch.save writes; unpack the archive and pack it with zip -0 -r, or save it again");
+  if (!entry.is_stored() && entry.method != kDeflated) {
+    refuse("the entry ", quoted(entry.name), " is compressed (method ", entry.method, "); expected a stored or a ",
+           "deflated one; unpack the archive and pack it with zip -0 -r, or save it again");
   }
   // The local header's sizes may be 0, with the real ones behind the data; its name and extra field count.
   std::uint64_t header_end = 0;
@@ -194,13 +184,18 @@ std::uint64_t ZipArchive::data_offset(const ZipEntry& entry) const {
     damaged(concat("the entry ", quoted(entry.name), " overlaps another or leaves the file"));
   }
   const std::string header = read_piece(file_, entry.header_offset, kLocalBytes);
-  if (number(header, 0, 4) != kLocalSignature)
+  if (number_at(header, 0, 4) != kLocalSignature)
     damaged(concat("the entry ", quoted(entry.name), " is not where it should be"));
-  const std::uint64_t name_bytes = number(header, 26, 2);
-  const std::uint64_t offset = header_end + name_bytes + number(header, 28, 2);
+  const std::uint64_t name_bytes = number_at(header, 26, 2);
+  const std::uint64_t offset = header_end + name_bytes + number_at(header, 28, 2);
   std::uint64_t end = 0;
-  if (entry.bytes != entry.stored_bytes || !checked_add(offset, entry.bytes, &end) || end > entry.limit) {
+  if ((entry.is_stored() && entry.bytes != entry.stored_bytes) || !checked_add(offset, entry.stored_bytes, &end) ||
+      end > entry.limit) {
     damaged(concat("the entry ", quoted(entry.name), " overlaps another or leaves the file"));
+  }
+  if (!entry.is_stored() && entry.bytes / kMaxInflation > entry.stored_bytes) {
+    damaged(concat("the entry ", quoted(entry.name), " has ", entry.stored_bytes, " bytes, which cannot become ",
+                   entry.bytes));
   }
   if (read_piece(file_, header_end, name_bytes) != entry.name) {
     damaged(concat("the entry ", quoted(entry.name), " has another name at its data"));
@@ -217,27 +212,42 @@ std::string ZipArchive::read(const ZipEntry& entry, std::uint64_t limit) const {
     refuse("the entry ", quoted(entry.name), " has ", entry.bytes, " bytes; expected at most ", limit,
            "; save the checkpoint again with torch.save");
   }
-  std::string out = read_piece(file_, data_offset(entry), entry.bytes);
-  if (has_crc(entry) && crc32(0, out.data(), out.size()) != entry.crc) {
-    damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
-  }
+  std::string out;
+  unpack(entry,
+         [&](const unsigned char* data, std::size_t bytes) { out.append(reinterpret_cast<const char*>(data), bytes); });
   return out;
+}
+
+void ZipArchive::unpack(const ZipEntry& entry, const InflateSink& sink) const {
+  std::uint64_t offset = data_offset(entry);
+  std::uint64_t left = entry.stored_bytes;
+  const auto source = [&](unsigned char* to, std::size_t capacity) {
+    const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left, capacity));
+    file_.read_at(offset, to, bytes);
+    offset += bytes;
+    left -= bytes;
+    return bytes;
+  };
+  std::uint32_t crc = 0;
+  const auto counted = [&](const unsigned char* data, std::size_t bytes) {
+    if (has_crc(entry)) crc = crc32(crc, data, bytes);
+    sink(data, bytes);
+  };
+  if (entry.is_stored()) {
+    std::vector<unsigned char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(left, std::uint64_t{1} << 18)));
+    while (left > 0) counted(buffer.data(), source(buffer.data(), buffer.size()));
+  } else {
+    inflate(source, entry.bytes, counted);
+    if (left > 0) damaged(concat("the entry ", quoted(entry.name), " has bytes behind its end"));
+  }
+  if (has_crc(entry) && crc != entry.crc) damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
 }
 
 void ZipArchive::check_crc(const ZipEntry& entry, const std::function<void(std::uint64_t bytes)>& on_read) const {
   if (!has_crc(entry)) return;
-  std::uint64_t offset = data_offset(entry);
-  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(entry.bytes, std::uint64_t{1} << 18)), '\0');
-  std::uint32_t crc = 0;
-  for (std::uint64_t left = entry.bytes; left > 0;) {
-    const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer.size()));
-    file_.read_at(offset, &buffer[0], bytes);
-    crc = crc32(crc, buffer.data(), bytes);
-    offset += bytes;
-    left -= bytes;
+  unpack(entry, [&](const unsigned char*, std::size_t bytes) {
     if (on_read) on_read(bytes);
-  }
-  if (crc != entry.crc) damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
+  });
 }
 
 }  // namespace minnow::convert

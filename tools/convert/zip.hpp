@@ -1,5 +1,5 @@
-// A zip archive, as torch.save writes it, seen through its central directory: stored entries, zip64. Names are never
-// used as paths. Depends on file.
+// A zip archive, as torch.save writes it, seen through its central directory: stored and deflated entries, zip64. Names
+// are never used as paths. Depends on file and inflate.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/convert/file.hpp"
+#include "tools/convert/inflate.hpp"
 
 namespace minnow::convert {
 
@@ -20,6 +21,8 @@ struct ZipEntry {
   std::uint32_t crc = 0;
   std::uint16_t method = 0;
   std::uint16_t flags = 0;
+
+  bool is_stored() const { return method == 0; }
 };
 
 class ZipArchive {
@@ -31,14 +34,18 @@ class ZipArchive {
   const std::vector<ZipEntry>& entries() const { return entries_; }  // ascending by name
   const ZipEntry* find(std::string_view name) const;                 // null if there is none
 
-  // Where the data of a stored entry begins in the file. Throws Refusal for what is compressed, encrypted, overlaps
-  // another entry or leaves the file.
+  // Where the data of an entry begins in the file: its bytes, or its stored_bytes of deflate. Throws Refusal for what is
+  // compressed otherwise, encrypted, overlaps another entry or leaves the file.
   std::uint64_t data_offset(const ZipEntry& entry) const;
 
   // The whole entry. Throws Refusal if its checksum differs.
   std::string read(const ZipEntry& entry, std::uint64_t limit) const;
 
-  // Reads the entry in pieces and throws Refusal if its checksum differs. `on_read` gets the bytes of each piece.
+  // Gives the entry to `sink` in pieces, of a deflated one what it inflates to, never more than entry.bytes. Throws
+  // Refusal if its checksum differs.
+  void unpack(const ZipEntry& entry, const InflateSink& sink) const;
+
+  // The same without a sink; does nothing where checksums are not compared.
   void check_crc(const ZipEntry& entry, const std::function<void(std::uint64_t bytes)>& on_read = {}) const;
 
  private:
