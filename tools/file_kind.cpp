@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/format.hpp"
+#include "text/utf8.hpp"
 
 namespace minnow {
 namespace {
@@ -35,10 +36,14 @@ bool is_tokenizer(std::string_view head) {
 bool is_training_data(std::string_view head) { return starts_with(head, "\x88\xd8\x34\x01"); }
 bool is_training_state(std::string_view head) { return starts_with(head, "\x8f\xd8\x34\x01"); }
 
+// UTF-8 without control characters; `head` may end inside a character.
 bool is_text(std::string_view head) {
-  for (const char c : head) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (byte == 0x7f || (byte < 0x20 && c != '\n' && c != '\r' && c != '\t')) return false;
+  for (std::size_t at = 0; at < head.size();) {
+    const unsigned char byte = static_cast<unsigned char>(head[at]);
+    const std::size_t bytes = utf8_length(head.substr(at));
+    if (bytes == 0) return true;
+    if (bytes == 1 && (byte >= 0x7f || (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t'))) return false;
+    at += bytes;
   }
   return true;
 }
