@@ -62,12 +62,21 @@ TEST_CASE("convert: biases are there or not, as the tensors are") {
   CHECK(contains(convert({fixture("variants/plain.pt"), "-o", folder / "n", "-v"}).message, "attn.c_attn.bias"));
 }
 
-TEST_CASE("convert: a separate output is refused by name") {
+TEST_CASE("convert: an output matrix of its own is kept") {
   const TemporaryFolder folder;
-  const Outcome outcome = convert({fixture("variants/separate_head.pt"), "-o", folder / "m"});
-  CHECK(outcome.status == 1);
-  CHECK(contains(outcome.message, "a separate output matrix is not supported yet"));
-  CHECK(folder.names().empty());
+  REQUIRE(convert({fixture("variants/separate_head.pt"), "-o", folder / "m", "--type", "f32"}).status == 0);
+  const std::string model = read_file(folder / "m");
+  FileHeader header;
+  std::memcpy(&header, model.data(), sizeof header);
+  CHECK(header.config.output == Output::separate);
+  TensorEntry last;
+  std::memcpy(&last, &model[sizeof header + (header.tensor_count - 1) * sizeof last], sizeof last);
+  REQUIRE(last.role == Role::lm_head_weight);
+  // The fixture's output is its embedding plus one.
+  std::vector<float> embedding(8), output(8);
+  gather_row(reinterpret_cast<const std::byte*>(&model[header.data_offset]), WeightType::f32, 8, 3, embedding.data());
+  gather_row(reinterpret_cast<const std::byte*>(&model[last.offset]), WeightType::f32, 8, 3, output.data());
+  for (std::size_t i = 0; i < 8; ++i) CHECK(output[i] == embedding[i] + 1);
 }
 
 TEST_CASE("convert: every weight of the random checkpoint lands where its role says") {
