@@ -148,6 +148,66 @@ TEST_CASE("attention numbers: why scores are divided by sqrt(d_k)") {
   }
 }
 
+// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i + 1) = cos of the same, as a position table holds them.
+TEST_CASE("attention numbers: sinusoidal positions") {
+  constexpr int kWidth = 64;
+  for (const double position : {0.0, 1.0, 2.0, 255.0, 1023.0, 65535.0}) {
+    CAPTURE(position);
+    for (int i = 0; i < kWidth; i += 2) {
+      const double angle = position / std::pow(10000.0, static_cast<double>(i) / kWidth);
+      double sine = 0, cosine = 0;
+      sincos_f64(angle, &sine, &cosine);
+      CHECK(std::fabs(sine - std::sin(angle)) < 1e-15);
+      CHECK(std::fabs(cosine - std::cos(angle)) < 1e-15);
+      if (position != 0) continue;
+      CHECK(sine == 0);
+      CHECK(cosine == 1);
+    }
+  }
+  double sine = 0, cosine = 0;  // the first pair of positions 1 and 2
+  sincos_f64(1.0, &sine, &cosine);
+  check_printed({static_cast<float>(sine), static_cast<float>(cosine)}, {0.8415, 0.5403}, 4);
+  sincos_f64(2.0, &sine, &cosine);
+  check_printed({static_cast<float>(sine), static_cast<float>(cosine)}, {0.9093, -0.4161}, 4);
+}
+
+// A rotation by frequency times position makes a score depend on the distance of two positions alone.
+TEST_CASE("attention numbers: rotated scores depend on distance") {
+  constexpr std::uint32_t kPairs = 16;
+  Random random(8);
+  std::vector<float> q(2 * kPairs), k(2 * kPairs);
+  fill(q.data(), q.size(), Values::plain, random);
+  fill(k.data(), k.size(), Values::plain, random);
+  for (const Kernels* kernels : tables()) {
+    for (const auto& rotate : kernels->rotate) {
+      const auto turned = [&](std::vector<float> head, double position) {
+        float cos[kPairs], sin[kPairs];
+        for (std::uint32_t i = 0; i < kPairs; ++i) {
+          double sine = 0, cosine = 0;
+          sincos_f64(position * std::pow(10000.0, -static_cast<double>(i) / kPairs), &sine, &cosine);
+          cos[i] = static_cast<float>(cosine);
+          sin[i] = static_cast<float>(sine);
+        }
+        rotate(head.data(), cos, sin, kPairs);
+        return head;
+      };
+      const auto score = [&](double query_at, double key_at) {
+        const std::vector<float> a = turned(q, query_at), b = turned(k, key_at);
+        double sum = 0;
+        for (std::size_t d = 0; d < a.size(); ++d) sum += static_cast<double>(a[d]) * b[d];
+        return sum;
+      };
+      CHECK(turned(q, 0) == q);
+      for (const double distance : {0.0, 1.0, 7.0, 100.0}) {
+        for (const double shift : {1.0, 30.0, 1000.0}) {
+          CHECK(std::fabs(score(distance, 0) - score(distance + shift, shift)) < 1e-5);
+        }
+      }
+      CHECK(std::fabs(score(7, 0) - score(0, 7)) > 1e-3);  // and on its sign
+    }
+  }
+}
+
 TEST_CASE("attention numbers: shuffled tokens give shuffled outputs") {
   constexpr std::uint32_t kTokens = 100, kHeadSize = 16;
   Random random(6);

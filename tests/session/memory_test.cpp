@@ -1,4 +1,5 @@
 // Session memory: exact to the byte, pinned, the same on every instruction set.
+#include "tests/session/families.hpp"
 #include "tests/session/rig.hpp"
 
 using namespace minnow;
@@ -59,6 +60,55 @@ TEST_CASE("memory: the figure is pinned, and depends on options but not on the i
   config = {};
   config.batch = 1;
   CHECK(needed(config) < base);
+}
+
+TEST_CASE("memory: a model pays for what its family brings, and for nothing else") {
+  const auto needed = [](const HandShape& shape) {
+    const AlignedBytes file = hand_built(shape);
+    std::size_t bytes = 0;
+    REQUIRE(Session::memory_needed(open_model(file), {}, &bytes) == Status::ok);
+    return bytes;
+  };
+  const std::size_t plain = needed({});
+  const auto more = [&](auto change) {
+    HandShape shape;
+    change(shape);
+    return needed(shape) - plain;
+  };
+  CHECK(more([](HandShape& s) { s.norm = 1; }) == 0);
+  CHECK(more([](HandShape& s) { s.positions = 3; }) == 0);
+  CHECK(more([](HandShape& s) { s.activation = 3; }) == 0);
+  CHECK(more([](HandShape& s) { s.softcap = 15; }) == 0);
+  CHECK(more([](HandShape& s) { s.with = {67}; }) == 0);
+  if (sizeof(void*) != 8) return;
+  constexpr std::size_t kFamily = 64, kLayers = 128;  // the tables of tensors
+  CHECK(more([](HandShape& s) { s.output = 1; }) == kFamily);
+  CHECK(more([](HandShape& s) { s.embed_norm = 1; }) == kFamily);
+  CHECK(more([](HandShape& s) { s.qk_norm = 1; }) == kLayers);
+  CHECK(more([](HandShape& s) { s.activation = 4; }) == kLayers + 16 * 32 * sizeof(float));  // batch, hidden
+  CHECK(more([](HandShape& s) { s.positions = 2, s.rotary_dims = 4; }) == kFamily + 16 * 2 * 8 * sizeof(float));
+  // One KV head of 4 fewer: in the cache of each layer (values padded to 8), and in a row of q, k and v.
+  HandShape shared;
+  shared.n_kv_head = 1;
+  CHECK(plain - needed(shared) == (2 * 16 * (4 + 8) + 16 * 8) * sizeof(float));
+}
+
+TEST_CASE("memory: the stated size is the size of every family") {
+  for (const Family& family : families()) {
+    CAPTURE(family.name);
+    const AlignedBytes file = hand_built(family.shape);
+    const Model model = open_model(file);
+    std::size_t bytes = 0;
+    REQUIRE(Session::memory_needed(model, {}, &bytes) == Status::ok);
+    AlignedBytes memory(bytes + 64);
+    std::memset(memory.data(), 0x77, memory.size());
+    Session session;
+    CHECK(Session::create(model, {}, {memory.data(), bytes - 1}, &session) == Status::memory_too_small);
+    REQUIRE(Session::create(model, {}, {memory.data(), bytes}, &session) == Status::ok);
+    const std::vector<Token> tokens = some_tokens(family.shape.block_size * 2, family.shape.vocab_size);
+    REQUIRE(session.feed({tokens.data(), tokens.size()}) == Status::ok);
+    for (std::size_t i = bytes; i < memory.size(); ++i) REQUIRE(memory.data()[i] == std::byte{0x77});
+  }
 }
 
 TEST_CASE("memory: every start that is not on 64 bytes is refused") {

@@ -4,6 +4,7 @@
 
 #include "kernels/kernels.hpp"
 #include "session/state.hpp"
+#include "tests/session/families.hpp"
 #include "tests/session/rig.hpp"
 
 using namespace minnow;
@@ -14,12 +15,7 @@ namespace {
 // Forces one table, also the second of two that share an Isa (the two encodings of VNNI).
 void force(Session& session, const Kernels* kernels) { SessionAccess::state(session)->kernels = kernels; }
 
-struct Case {
-  const char* name;
-  HandShape shape;
-};
-
-std::vector<Case> cases() {
+std::vector<Family> cases() {
   HandShape plain;  // heads of 12: no multiple of 8; the widths no multiple of 32
   plain.n_layer = 2, plain.n_head = 4, plain.head_size = 12, plain.n_embd = 48, plain.n_hidden = 192;
   plain.block_size = 24, plain.vocab_size = 37, plain.amplitude = 0.3f;
@@ -32,7 +28,9 @@ std::vector<Case> cases() {
   HandShape deep;  // more positions than one attention tile
   deep.n_layer = 1, deep.n_head = 1, deep.head_size = 72, deep.n_embd = 72, deep.n_hidden = 40, deep.block_size = 150;
   deep.vocab_size = 19, deep.amplitude = 0.1f;
-  return {{"plain", plain}, {"odd", odd}, {"tiny", tiny}, {"deep", deep}};
+  std::vector<Family> all = families();
+  all.insert(all.end(), {{"plain", plain}, {"plain, odd", odd}, {"plain, tiny", tiny}, {"deep", deep}});
+  return all;
 }
 
 }  // namespace
@@ -44,7 +42,7 @@ TEST_CASE("same bits: instruction sets, threads, splits, weight and cache types"
   const std::uint32_t widths[4] = {1, 2, 3, 8};
   for (int i = 0; i < 4; ++i) REQUIRE(ThreadPool::create(widths[i], &pools[i]) == Status::ok);
 
-  for (Case& c : cases()) {
+  for (Family& c : cases()) {
     for (std::uint32_t type = 0; type < 3; ++type) {
       c.shape.type = type;
       const AlignedBytes file = hand_built(c.shape);
