@@ -46,11 +46,41 @@ const char* name_of(Activation activation) {
   return "unknown";
 }
 
+const char* name_of(QkNorm norm) {
+  switch (norm) {
+    case QkNorm::none:
+      return "none";
+    case QkNorm::rms_before_rotary:
+      return "rms_before_rotary";
+    case QkNorm::rms_after_rotary:
+      return "rms_after_rotary";
+  }
+  return "unknown";
+}
+
 bool has_biases(const ModelView& view) {
   for (std::uint32_t i = 0; i < view.header->tensor_count; ++i) {
-    if (view.tensor(i).role == Role::c_attn_bias) return true;
+    const std::string_view name = role_name(view.tensor(i).role);
+    if (name.size() > 5 && name.substr(name.size() - 5) == ".bias") return true;
   }
   return false;
+}
+
+// What the model is beside its shape, in words.
+std::string family_text(const ModelView& view) {
+  const Config& c = view.config();
+  std::string text = std::string(name_of(c.norm)) + " norm, " + name_of(c.positions) + " positions";
+  if (c.positions == Positions::rotary) {
+    text += " (" + std::string(c.rotary_pairing == RotaryPairing::adjacent ? "adjacent pairs" : "halves") + ", " +
+            std::to_string(c.rotary_dims) + " of " + std::to_string(c.head_size) + " dims)";
+  }
+  text += std::string(", ") + name_of(c.activation) + ", " + (has_biases(view) ? "biases" : "no biases") + ", " +
+          (c.output == Output::tied ? "tied output" : "separate output");
+  if (c.embed_norm != EmbedNorm::none) text += ", normed embedding";
+  if (c.qk_norm != QkNorm::none) text += std::string(", QK norm ") + name_of(c.qk_norm);
+  if (c.attention_scale != 0) text += ", attention scale " + json_number(static_cast<double>(c.attention_scale));
+  if (c.logit_softcap != 0) text += ", logits capped at " + json_number(static_cast<double>(c.logit_softcap));
+  return text;
 }
 
 struct Kernelset {
@@ -100,7 +130,10 @@ void print_json(const Info& info) {
   json.add("n_tokens", std::uint64_t{m.n_tokens}).add("n_parameters", m.n_parameters);
   json.add("type", to_string(m.type)).add("has_text", m.has_text).add("bias", has_biases(info.view));
   json.add("norm", name_of(c.norm)).add("positions", name_of(c.positions)).add("activation", name_of(c.activation));
-  json.add("tied", c.output == Output::tied);
+  json.add("tied", c.output == Output::tied).add("rotary_dims", std::uint64_t{c.rotary_dims});
+  json.add("qk_norm", name_of(c.qk_norm)).add("embed_norm", c.embed_norm != EmbedNorm::none);
+  json.add("attention_scale", static_cast<double>(c.attention_scale));  // 0: 1 / sqrt(head_size)
+  json.add("logit_softcap", static_cast<double>(c.logit_softcap));      // 0: none
   json.add("kv", to_string(info.kv)).add("kv_bytes_a_token", info.attention.kv_bytes_a_token);
   json.add("context", std::uint64_t{info.context}).add("threads", std::uint64_t{info.threads});
   json.add("isa", to_string(info.isa)).add("kernels", kernels_name(info.isa).c_str());
@@ -119,15 +152,12 @@ void print_line(const char* name, const std::string& text) { std::printf("%-12s 
 
 void print_text(const Info& info) {
   const ModelInfo& m = info.model->info;
-  const Config& c = info.view.config();
   const auto number = [](std::uint64_t n) { return grouped(n); };
   print_line("shape", number(m.n_layer) + plural(m.n_layer, " layer") + ", " + number(m.n_head) +
                           plural(m.n_head, " head") + " of " + number(m.head_size) + " (" + number(m.n_kv_head) +
                           " for keys and values), " + number(m.n_embd) + " wide, MLP " + number(m.n_hidden) +
                           ", block size " + number(m.block_size));
-  print_line("family", std::string(name_of(c.norm)) + " norm, " + name_of(c.positions) + " positions, " +
-                           name_of(c.activation) + ", " + (has_biases(info.view) ? "biases" : "no biases") + ", " +
-                           (c.output == Output::tied ? "tied output" : "separate output"));
+  print_line("family", family_text(info.view));
   print_line("vocabulary", number(m.vocab_size) + plural(m.vocab_size, " id") + ", " +
                                (m.has_text ? number(m.n_tokens) + " with text" : std::string("no text in the file")));
   print_line("parameters", number(m.n_parameters) + " as " + to_string(m.type));

@@ -118,7 +118,10 @@ ModelInfo Model::info() const noexcept {
   info.type = static_cast<WeightType>(c.weight_type);
   info.has_text = view.header->tokenizer_bytes != 0;
   for (std::uint32_t i = 0; i < view.header->tensor_count; ++i) {
-    info.n_parameters += std::uint64_t{view.tensor(i).rows} * view.tensor(i).columns;
+    const TensorEntry& e = view.tensor(i);
+    const bool computed = e.role == Role::rotary_frequencies ||  // by the converter
+                          (e.role == Role::wpe && c.positions == Positions::sinusoidal);
+    if (!computed) info.n_parameters += std::uint64_t{e.rows} * e.columns;
   }
   info.file_bytes = view.header->file_bytes;
   info.provenance = view.provenance();

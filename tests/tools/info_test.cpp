@@ -5,6 +5,9 @@
 namespace minnow {
 namespace {
 
+using minnow::test::AlignedBytes;
+using minnow::test::hand_built;
+using minnow::test::HandShape;
 using minnow::test::json_value;
 using minnow::test::ModelFile;
 using minnow::test::Outcome;
@@ -90,6 +93,42 @@ TEST_CASE("info: for people") {
   CHECK(o.out.find("11 ids, 9 with text") != std::string::npos);
   CHECK(o.out.find("source       hand\n") != std::string::npos);
   CHECK(o.out.find("verified") != std::string::npos);
+}
+
+TEST_CASE("info: the family, in words and as JSON") {
+  HandShape shape;
+  shape.norm = 1, shape.positions = 2, shape.pairing = 1, shape.rotary_dims = 2, shape.n_kv_head = 1;
+  shape.activation = 3, shape.qk_norm = 2, shape.embed_norm = 1, shape.output = 1, shape.softcap = 15;
+  shape.attention_scale = 0.25f, shape.bias = false, shape.with = {23};
+  const AlignedBytes bytes = hand_built(shape);
+  const ModelFile other;
+  const std::string path =
+      other.folder.write("family", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  const Outcome text = run_program({"info", path});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("2 heads of 4 (1 for keys and values)") != std::string::npos);
+  CHECK(text.out.find("rms norm, rotary positions (halves, 2 of 4 dims), relu_squared, biases, separate output, normed "
+                      "embedding, QK norm rms_after_rotary, attention scale 0.25, logits capped at 15\n") !=
+        std::string::npos);
+  const Outcome json = run_program({"info", path, "--json"});
+  const struct {
+    const char* key;
+    const char* value;
+  } expected[] = {{"norm", "\"rms\""},
+                  {"positions", "\"rotary\""},
+                  {"rotary_dims", "2"},
+                  {"embed_norm", "true"},
+                  {"tied", "false"},
+                  {"qk_norm", "\"rms_after_rotary\""},
+                  {"attention_scale", "0.25"},
+                  {"logit_softcap", "15"},
+                  {"activation", "\"relu_squared\""},
+                  {"kv_bytes_a_token", "64"},
+                  {"bias", "true"}};
+  for (const auto& e : expected) {
+    CAPTURE(std::string(e.key));
+    CHECK(json_value(json.out, e.key) == e.value);
+  }
 }
 
 TEST_CASE("info: --verify finds what opening does not read") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "model/view.hpp"
+#include "tests/session/families.hpp"
 #include "tests/session/rig.hpp"
 
 namespace minnow {
@@ -92,6 +93,43 @@ TEST_CASE("plan_numbers: agrees with a model file, tensor by tensor") {
     CHECK(count.weight_bytes >= view.header->data_bytes);
     CHECK(count.weight_bytes < view.header->data_bytes + 64);  // the last tensor needs no gap after it
   }
+}
+
+TEST_CASE("plan_numbers: agrees with a model file of every family") {
+  const auto has = [](const void* user, Role role, std::uint32_t layer) {
+    const ModelView& view = *static_cast<const ModelView*>(user);
+    for (std::uint32_t i = 0; i < view.header->tensor_count; ++i) {
+      if (view.tensor(i).role == role && view.tensor(i).layer == layer) return true;
+    }
+    return false;
+  };
+  for (const minnow::test::Family& family : minnow::test::families()) {
+    CAPTURE(family.name);
+    const minnow::test::AlignedBytes file = minnow::test::hand_built(family.shape);
+    const Model model = minnow::test::open_model(file);
+    const ModelView view(model);
+    const Config& c = view.config();
+    ParameterCount count;
+    REQUIRE(count_parameters(c, has, &view, &count));
+    CHECK(count.total == model.info().n_parameters);
+    CHECK(count.weight_bytes >= view.header->data_bytes);
+    CHECK(count.weight_bytes < view.header->data_bytes + 64);
+    const bool separate = family.shape.output == 1;
+    CHECK((count.output >= std::uint64_t{c.vocab_size} * c.n_embd) == separate);
+    const std::uint64_t matrices = family.shape.activation == 4 ? 3 : 2;
+    CHECK(count.mlp >= matrices * c.n_hidden * c.n_embd);
+    CHECK(count.mlp <= matrices * c.n_hidden * c.n_embd + 2 * c.n_hidden + c.n_embd);
+    AttentionCost cost;
+    REQUIRE(attention_cost(c, 4, 10, &cost));
+    CHECK(cost.kv_bytes_a_token == std::uint64_t{c.n_layer} * c.n_kv_head * c.head_size * 2 * 4);
+    CHECK(cost.scores_a_layer == 100 * c.n_head);
+  }
+  // A llama of one layer, by hand: 4 query and 2 KV heads of 12 on a width of 40, MLP of 70 with a gate, 29 ids.
+  minnow::test::HandShape shape = minnow::test::families()[0].shape;
+  shape.n_layer = 1;
+  const minnow::test::AlignedBytes file = minnow::test::hand_built(shape);
+  const Model model = minnow::test::open_model(file);
+  CHECK(model.info().n_parameters == 29 * 40 + 3 * 40 + (4 + 2 * 2) * 12 * 40 + 40 * 48 + 3 * 70 * 40);
 }
 
 TEST_CASE("plan_numbers: figures for people") {
