@@ -1,13 +1,11 @@
-// tools/convert/meta_pkl.cpp: meta.pkl in its variants, broken ones, where it is searched, the section made of it.
+// tools/convert/meta_pkl.cpp: meta.pkl in its variants, broken ones, where it is searched.
 #include "tools/convert/vocabulary.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 
-#include "model/check_tokenizer.hpp"
 #include "tests/convert/support.hpp"
 #include "tools/convert/refusal.hpp"
 
@@ -130,6 +128,15 @@ TEST_CASE("meta.pkl: what is refused") {
   CHECK(contains(symbols(p.text("itos").global("collections", "Counter").op("s").done()), "collections.Counter"));
 }
 
+TEST_CASE("meta.pkl: the name of a tokenizer instead of symbols") {
+  PickleMaker p = empty_dict();
+  const std::string refusal =
+      symbols(p.text("vocab_size").integer(50257).op("s").text("tokenizer").text("gpt2").op("s").done());
+  CHECK(contains(refusal, "there are no symbols, only the name of a tokenizer, \"gpt2\""));
+  CHECK(contains(refusal, "--vocab"));
+  CHECK(contains(refusal, "--no-text"));
+}
+
 TEST_CASE("meta.pkl: where it is searched") {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
@@ -156,23 +163,6 @@ TEST_CASE("meta.pkl: where it is searched") {
   // The name of the data set comes from the checkpoint and is never a path.
   write_file(top + "/meta.pkl", "");
   for (const char* name : {"", ".", "..", "../..", "set/../set", "/"}) CHECK(find_meta("ckpt.pt", name).empty());
-}
-
-TEST_CASE("tokenizer section: accepted by the reader, sorted by bytes") {
-  Vocabulary vocabulary;
-  vocabulary.pieces = {"b", "\xf0\x9f\x98\x80", "a", "ab", "\xc3\xa9", "\n"};
-  const std::string section = make_tokenizer_section(vocabulary);
-  std::vector<std::uint32_t> aligned((section.size() + 3) / 4);
-  std::memcpy(aligned.data(), section.data(), section.size());
-  Fault fault;
-  const Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(aligned.data()), section.size());
-  const bool accepted = check_tokenizer(bytes, 6, &fault, true) == Status::ok;
-  CHECK_MESSAGE(accepted, fault.what);
-  const TokenizerView view = view_tokenizer(bytes.data());
-  for (std::uint32_t id = 0; id < 6; ++id) CHECK(view.piece(id) == vocabulary.pieces[id]);
-  const std::uint32_t expected[] = {5, 2, 3, 0, 4, 1};
-  for (std::size_t i = 0; i < 6; ++i) CHECK(view.sorted[i] == expected[i]);
-  CHECK(view.header->max_piece_bytes == 4);
 }
 
 }  // namespace minnow::convert::test

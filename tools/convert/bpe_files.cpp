@@ -5,6 +5,7 @@
 #include "tools/convert/byte_level.hpp"
 #include "tools/convert/json_reader.hpp"
 #include "tools/convert/lines.hpp"
+#include "tools/convert/merges.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/vocabulary_readers.hpp"
 
@@ -13,6 +14,7 @@ namespace minnow::convert {
 namespace {
 
 constexpr std::string_view kEndOfText = "<|endoftext|>";
+constexpr std::size_t kGpt2Merges = 50000;
 
 struct MergeLine {
   std::string_view left;
@@ -38,6 +40,7 @@ std::vector<MergeLine> split_merges(std::string_view text) {
       refuse("line ", lines.number(), " is ", quoted(line), "; expected a merge, two tokens with a space between them");
     }
     merges.push_back({line.substr(0, space), right, lines.number()});
+    if (merges.size() > kMaxVocabularyTokens) refuse("there are more than ", kMaxVocabularyTokens, " merges");
   }
   if (merges.empty()) refuse("there are no merges; expected lines of two tokens; is the file whole?");
   return merges;
@@ -91,7 +94,9 @@ Vocabulary read_merges(std::string_view text, std::uint64_t rows) {
     builder.add_merge(merge.left, merge.right);
   });
   if (rows > special) builder.add_special(kEndOfText, id);
-  return builder.finish();
+  Vocabulary out = builder.finish();
+  if (merges.size() != kGpt2Merges) out.note = "ids taken in the order of the merges, as in GPT-2";
+  return out;
 }
 
 Vocabulary read_merges_with_ids(const MergesWithIds& files) {

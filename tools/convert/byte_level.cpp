@@ -54,6 +54,7 @@ bool ByteSymbols::decode(std::string_view written, std::string* out) const {
 }
 
 ByteLevelBuilder::ByteLevelBuilder(std::size_t tokens) {
+  if (tokens > kMaxVocabularyTokens) refuse("there are ", tokens, " tokens; expected at most ", kMaxVocabularyTokens);
   out_.kind = TokenizerKind::byte_level_bpe;
   out_.split = TokenizerSplit::gpt2;
   out_.pieces.resize(tokens);

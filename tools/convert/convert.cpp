@@ -186,7 +186,7 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
                               : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
                                                            : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
   const std::string heads = c.n_kv_head == c.n_head ? concat(c.n_head) : concat(c.n_head, ", n_kv_head ", c.n_kv_head);
-  std::string choices;
+  std::string choices = vocabulary.note.empty() ? "" : ", " + vocabulary.note;
   for (const std::string& choice : plan.choices) choices += concat(", ", choice);
   const std::string line =
       concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,

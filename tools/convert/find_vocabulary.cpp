@@ -9,6 +9,8 @@ namespace minnow::convert {
 namespace {
 
 constexpr std::uint32_t kGpt2Symbols = 50257;
+// Where tiktoken, which nanoGPT uses, keeps vocab.bpe: under the SHA-1 of the address it came from.
+constexpr const char* kTiktokenCopy = "/tmp/data-gym-cache/6d1cbeee0f20b3d9449abfede4726ed8212e3aee";
 constexpr const char* kBytes = "bytes";  // as the value of --vocab
 
 // Whether an embedding of `rows` can belong to `symbols`: it has as many, or was rounded up, as is done for speed.
@@ -22,6 +24,10 @@ bool fits_rows(std::uint64_t symbols, std::uint64_t rows) {
 
 bool is_like_llama2(const Config& config) {
   return config.positions == Positions::rotary && config.activation == Activation::silu_gated;
+}
+
+bool is_like_nanochat(const Config& config) {
+  return config.positions == Positions::rotary && config.activation == Activation::relu_squared;
 }
 
 bool ends_with(const std::string& name, std::string_view end) {
@@ -58,11 +64,19 @@ std::string find_in(const std::string& folder, const Config& config) {
     refuse("there is no tokenizer.bin beside the checkpoint; expected llama2.c's file with the ", config.vocab_size,
            " pieces; give it with --vocab, or pass --no-text to use token ids only");
   }
+  if (is_like_nanochat(config)) {
+    refuse(
+        "this is a model of nanochat, whose tokenizer splits text in a way that minnow does not know; expected GPT-2's "
+        "or llama2.c's; pass --no-text to use token ids only");
+  }
   if (fits_rows(kGpt2Symbols, config.vocab_size)) {
+    const bool cached = file_exists(kTiktokenCopy);
     refuse("the model has ", config.vocab_size,
            " rows, as with GPT-2's tokenizer, and there is no vocab.bpe, merges.txt, tokenizer.json, *.tiktoken or "
            "meta.pkl ",
-           places, "; expected one of them; give it with --vocab, or pass --no-text to use token ids only");
+           places, "; expected one of them; give it with --vocab",
+           cached ? concat(" (tiktoken's copy: ", kTiktokenCopy, ")") : "",
+           ", or pass --no-text to use token ids only");
   }
   refuse("there is no meta.pkl, tokenizer.json, vocab.bpe, merges.txt or *.tiktoken ", places,
          "; expected the symbols of the ", config.vocab_size, " ids; give the file with --meta or --vocab, ",

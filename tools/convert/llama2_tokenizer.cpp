@@ -105,12 +105,12 @@ Vocabulary read_llama2_tokenizer(std::string_view bytes) {
   out.kind = TokenizerKind::scored_bpe;
   out.byte_id.assign(256, kNoId);
   out.begin = 1 + kBegin;
-  out.space_prefix = true;
   std::vector<float> scores;
   std::string_view rest = bytes.substr(std::min(find_start(bytes), bytes.size()));
   for (ScoredPiece piece; take_piece(&rest, &piece);) {
     out.pieces.emplace_back(piece.text);
     scores.push_back(piece.score);
+    if (scores.size() > kMaxVocabularyTokens) refuse("there are more than ", kMaxVocabularyTokens, " pieces");
   }
   if (!rest.empty()) {
     refuse("the piece of id ", out.pieces.size(), " at byte ", bytes.size() - rest.size(),
@@ -125,16 +125,14 @@ Vocabulary read_llama2_tokenizer(std::string_view bytes) {
   std::unordered_set<std::string_view> seen;
   std::vector<std::uint32_t> ranks = rank_scores(scores);
   for (std::uint32_t id = 0; id < out.pieces.size(); ++id) {
-    if (id < kFirstByte) {
-      out.special.push_back(id);
-      ranks[id] = kNoId;  // no text becomes one of these
-    }
+    if (id < kFirstByte) ranks[id] = kNoId;  // no text becomes one of these, hence none is `special` either
     if (has_bytes && id >= kFirstByte && id < kFirstByte + 256) {
       ranks[id] = kNoId;
     } else if (!seen.insert(out.pieces[id]).second) {
       refuse("two ids mean ", quoted(out.pieces[id]), ", the later one is ", id, "; expected each piece once");
     }
   }
+  out.space_prefix = seen.count(" ") != 0 || out.byte_id[' '] != kNoId;
   add_merges(ranks, &out);
   return out;
 }

@@ -11,6 +11,8 @@ namespace minnow::convert {
 
 namespace {
 
+constexpr std::size_t kMaxMergedBytes = 512;  // the runtime's
+
 // The text of a token on its way to becoming one: what encoding has made of it so far.
 struct Part {
   std::uint32_t begin;  // in the token's text
@@ -117,12 +119,23 @@ class RankedMerges {
   WorkLimit limit_;
 };
 
+void require_short(const Vocabulary& vocabulary) {
+  for (const Merge& merge : vocabulary.merges) {
+    const std::string& piece = vocabulary.pieces[merge.result];
+    if (piece.size() > kMaxMergedBytes) {
+      refuse("the token ", quoted(std::string_view(piece).substr(0, 20)), " of id ", merge.result, " has ",
+             piece.size(), " bytes; expected at most ", kMaxMergedBytes);
+    }
+  }
+}
+
 std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
 
 }  // namespace
 
 void add_merges(const std::vector<std::uint32_t>& ranks, Vocabulary* vocabulary) {
   RankedMerges(ranks, vocabulary).find();
+  require_short(*vocabulary);
 }
 
 void drop_unused_merges(Vocabulary* vocabulary) {
@@ -160,6 +173,7 @@ void drop_unused_merges(Vocabulary* vocabulary) {
     kept.push_back(merge);
   }
   vocabulary->merges = std::move(kept);
+  require_short(*vocabulary);
 }
 
 }  // namespace minnow::convert

@@ -9,6 +9,8 @@
 
 namespace minnow::convert {
 
+inline constexpr std::size_t kMaxVocabularyTokens = std::size_t{1} << 19;
+
 // For a vocabulary that ranks its tokens, and merges any two neighbours that together are one: finds the merges.
 // `ranks` is [n_tokens], kNoId where no merge makes the token. byte_id is set; kind says what encoding starts from.
 // Throws Refusal.

@@ -17,7 +17,9 @@ bool has(std::string_view bytes, std::size_t at, std::string_view part) {
 }
 
 bool looks_like_pickle(std::string_view bytes) {
-  return (bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] <= 5) || has(bytes, 0, "(dp") || has(bytes, 0, "(d.");
+  const bool binary = bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 1 && bytes[1] <= 5;
+  const bool old = has(bytes, 0, "(d") || (bytes.size() > 1 && bytes[0] == '}' && bytes[1] != ' ');
+  return binary || old;  // in a file of merges a space would follow
 }
 
 // A protocol buffer of messages that each begin with a text and a float.

@@ -57,6 +57,7 @@ struct OtherSplit {
   std::size_t ranks;
   const char* name;
 };
+constexpr std::size_t kGpt2Ranks = 50256;
 constexpr OtherSplit kOtherSplits[] = {{100256, "cl100k_base"}, {199998, "o200k_base"}, {128000, "Llama 3's"}};
 
 }  // namespace
@@ -86,6 +87,7 @@ Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows) {
     }
     ranks.push_back(rank);
     out.pieces.push_back(piece);
+    if (ranks.size() > kMaxVocabularyTokens) refuse("there are more than ", kMaxVocabularyTokens, " ranks");
   }
   for (const OtherSplit& other : kOtherSplits) {
     if (ranks.size() == other.ranks) {
@@ -93,6 +95,7 @@ Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows) {
              ", which splits text in another way than GPT-2's; expected GPT-2's 50256; pass --no-text to use ids only");
     }
   }
+  if (ranks.size() != kGpt2Ranks) out.note = "text taken to be split as GPT-2 does, which a rank file does not say";
   if (rows > ranks.size()) {
     out.special.push_back(static_cast<std::uint32_t>(ranks.size()));
     ranks.push_back(kNoId);

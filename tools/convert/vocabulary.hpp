@@ -21,6 +21,8 @@ struct Vocabulary {
   std::uint32_t begin = 0;
   bool space_prefix = false;
 
+  std::string note;  // what the file left open and was assumed, for the user; or empty
+
   struct Source {
     std::string name;  // of the file, without its folder
     std::string sha256;
