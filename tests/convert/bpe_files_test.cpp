@@ -114,7 +114,7 @@ TEST_CASE("merges.txt with vocab.json: what is refused") {
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": 257")), "the token \"ab\" has the id 257 among 257"));
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": -1")), "has the id -1"));
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": 97")), "two tokens have the id 97"));
-  CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": \"x\"")), "the id of \"ab\" is a text"));
+  CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": \"x\"")), "the id of \"ab\" is a string"));
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": 256.5")), "the id of \"ab\" is"));
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"a b\": 256")), "a character that stands for no byte"));
   CHECK(contains(refused_pair("a b\n", ids_json(0, ", \"ab\": 256, \"ab\": 257")), "ab"));

@@ -48,12 +48,13 @@ TEST_CASE("vocabulary: formats are known by content") {
   }
   CHECK(recognise_vocabulary("") == VocabularyFormat::unknown);
   CHECK(recognise_vocabulary("a b\n") == VocabularyFormat::merges);
+  CHECK(recognise_vocabulary("once upon\n") == VocabularyFormat::unknown);
   CHECK(recognise_vocabulary("} )\n") == VocabularyFormat::merges);
   CHECK(recognise_vocabulary("{ }\n") == VocabularyFormat::tokenizer_json);
   CHECK(recognise_vocabulary("\xef\xbb\xbf {\"a\\\"\" : -1") == VocabularyFormat::token_ids);
   CHECK(recognise_vocabulary("{\"model\": {") == VocabularyFormat::tokenizer_json);
   CHECK(recognise_vocabulary("(dp0\nS'itos'\n") == VocabularyFormat::meta);
-  CHECK(recognise_vocabulary("\x0a\x0e\x0a\x05<unk>\x15\0\0\0\0 more to come") == VocabularyFormat::sentencepiece);
+  CHECK(recognise_vocabulary("\x0a\x0e\x0a\x05<unk>\x15\1\1\1\1 more to come") == VocabularyFormat::sentencepiece);
   PickleMaker pickle;
   CHECK(recognise_vocabulary(pickle.global("tiktoken.core", "Encoding").done()) == VocabularyFormat::tokenizer_pickle);
 }

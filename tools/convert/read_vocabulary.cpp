@@ -55,10 +55,12 @@ VocabularyFormat recognise_lines(std::string_view bytes) {
   if (!lines.next(&line)) return VocabularyFormat::unknown;
   if (decode_rank_line(line, &decoded, &rank)) return VocabularyFormat::ranks;
   if (has(line, 0, "#version")) return VocabularyFormat::merges;
+  // The first merge is of two bytes.
   const std::size_t space = line.find(' ');
+  std::string right;
   const ByteSymbols symbols;
-  const bool pair = space != std::string_view::npos && space > 0 && space + 1 < line.size() &&
-                    symbols.decode(line.substr(0, space), &decoded) && symbols.decode(line.substr(space + 1), &decoded);
+  const bool pair = space != std::string_view::npos && symbols.decode(line.substr(0, space), &decoded) &&
+                    symbols.decode(line.substr(space + 1), &right) && decoded.size() == 1 && right.size() == 1;
   return pair ? VocabularyFormat::merges : VocabularyFormat::unknown;
 }
 
