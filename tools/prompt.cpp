@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kBetweenIds = " ,\t\r\n";
 constexpr std::size_t kLongestId = 4096;  // characters; what is longer is no id, and need not be held to see that
-constexpr std::size_t kLongestCharacter = 4;
+constexpr std::size_t kLongestPart = std::size_t{1} << 26;  // bytes that must be encoded together
 
 // The character that `text` begins with.
 std::string_view first_character(std::string_view text) {
@@ -20,17 +20,14 @@ std::string_view first_character(std::string_view text) {
 
 }  // namespace
 
-TokenReader::TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown)
+TokenReader::TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown,
+                         const EncodeConfig& encoding)
     : command_(std::move(command)),
       input_(input),
       is_text_(true),
       tokenizer_(tokenizer),
-      longest_(kLongestCharacter),
-      skip_unknown_(skip_unknown) {
-  for (std::uint32_t id = 0; id < tokenizer.n_tokens(); ++id) {
-    longest_ = std::max(longest_, tokenizer.piece(static_cast<Token>(id)).size());
-  }
-}
+      encoding_(encoding),
+      skip_unknown_(skip_unknown) {}
 
 TokenReader::TokenReader(std::string command, TextInput* input, std::uint32_t n_ids)
     : command_(std::move(command)), input_(input), is_text_(false), n_ids_(n_ids) {}
@@ -56,7 +53,9 @@ void TokenReader::rewind() {
   input_->rewind();
   pending_.clear();
   at_ = 0;
+  begun_ = false;
   over_ = false;
+  try_from_ = 0;
   character_ = 0;
   characters_ = 0;
 }
@@ -73,38 +72,34 @@ int TokenReader::read(std::vector<Token>* out) {
   return kDone;
 }
 
-// The end of what more text cannot change: a token that begins before it is the same whatever follows pending_.
-// All that depends on the kind of tokenizer here.
-std::size_t TokenReader::settled_text() const {
-  if (over_) return pending_.size();
-  return pending_.size() < longest_ ? 0 : pending_.size() - longest_ + 1;
-}
-
+// Encodes pending_ up to where more text cannot change its tokens. Where it cannot be cut it is left to grow.
 int TokenReader::take_text(std::vector<Token>* out) {
-  const std::size_t settled = settled_text();
-  const std::string_view text = pending_;
-  out->resize(text.size() - at_);  // enough: a token has a byte
+  if (!over_ && pending_.size() < try_from_) return kDone;
+  const std::string_view text = std::string_view(pending_).substr(at_);
+  const std::size_t settled = at_ + (over_ ? text.size() : tokenizer_.cut(text, encoding_));
+  if (!over_ && settled == at_) {
+    try_from_ = 2 * pending_.size();  // so that all the looking is linear in the text
+    if (pending_.size() <= kLongestPart) return kDone;
+    return complain(command_, "over " + std::to_string(kLongestPart) +
+                                  " bytes of text that must be encoded together, without a place to cut it");
+  }
+  try_from_ = 0;
+  out->resize(settled - at_ + 2);  // enough: a token has a byte, and two may come first
   std::size_t count = 0;
-  while (at_ < settled) {
+  do {
+    EncodeConfig config = encoding_;
+    config.begin = encoding_.begin && !begun_;
+    begun_ = true;
     EncodeResult result;
-    const Status status = tokenizer_.encode(text.substr(at_), {out->data() + count, out->size() - count}, &result);
+    const Status status = tokenizer_.encode(std::string_view(pending_).substr(at_, settled - at_), config,
+                                            {out->data() + count, out->size() - count}, &result);
     count += result.tokens;
     at_ += result.bytes;
-    if (status != Status::ok && at_ < settled) {
-      if (const int refused = take_unknown(); refused != kDone) return refused;
-      continue;
-    }
-    // Tokens beyond what is settled wait for more text.
-    while (count > 0) {
-      const std::size_t length = tokenizer_.piece((*out)[count - 1]).size();
-      if (at_ - length < settled) break;
-      at_ -= length;
-      --count;
-    }
-    break;
-  }
+    if (status == Status::ok) break;
+    if (const int refused = take_unknown(); refused != kDone) return refused;
+  } while (at_ < settled);
   out->resize(count);
-  count_characters(std::min(at_, settled));
+  count_characters(at_);
   const std::size_t done = std::min(at_, character_);
   pending_.erase(0, done);
   at_ -= done;
@@ -124,10 +119,13 @@ int TokenReader::take_unknown() {
   return kDone;
 }
 
-// Counts the characters that begin before `end`.
+// Counts the characters that begin before `end`, as far as all their bytes are there.
 void TokenReader::count_characters(std::size_t end) {
-  for (; character_ < end; ++characters_) {
-    character_ += first_character(std::string_view(pending_).substr(character_)).size();
+  while (character_ < end) {
+    const std::string_view text = std::string_view(pending_).substr(character_);
+    if (!over_ && utf8_length(text) == 0) return;
+    character_ += first_character(text).size();
+    ++characters_;
   }
 }
 

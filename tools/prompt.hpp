@@ -12,14 +12,18 @@
 
 namespace minnow {
 
+// How `run` takes a prompt and `tokens` a text.
+inline constexpr EncodeConfig kPromptEncoding = {/*special=*/true, /*begin=*/true};
+
 // The tokens of an input of any length, in memory for one piece of it. scan() comes first and checks all; after a
 // rewind() the same tokens are read again, for as often as wanted. Functions that return an exit status have printed
 // why.
 class TokenReader {
  public:
   // A text. Characters that the vocabulary lacks: with `skip_unknown` they are left out, else scan() fails. The input
-  // is open and lives longer.
-  TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown);
+  // is open and lives longer. The text is encoded as by one call with `encoding`.
+  TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown,
+              const EncodeConfig& encoding = {});
   // Decimal ids with blanks or commas between them, each below n_ids.
   TokenReader(std::string command, TextInput* input, std::uint32_t n_ids);
 
@@ -36,20 +40,21 @@ class TokenReader {
   int take_text(std::vector<Token>* out);
   int take_ids(std::vector<Token>* out);
   int take_unknown();
-  std::size_t settled_text() const;
   void count_characters(std::size_t end);
 
   std::string command_;
   TextInput* input_;
   bool is_text_;
   Tokenizer tokenizer_;
-  std::size_t longest_ = 0;  // bytes of a piece of the vocabulary or of a character, whichever is more
+  EncodeConfig encoding_;
   bool skip_unknown_ = false;
   std::uint32_t n_ids_ = 0;
 
   std::string pending_;           // what was read and is still needed
   std::size_t at_ = 0;            // in it: what is no token yet
+  bool begun_ = false;            // something was encoded
   bool over_ = false;             // nothing comes after pending_
+  std::size_t try_from_ = 0;      // bytes of pending_ from which on it is worth looking for a place to cut it
   std::size_t character_ = 0;     // in it: the first character that is not counted yet
   std::uint64_t characters_ = 0;  // counted before it
   UnknownCharacters unknown_;

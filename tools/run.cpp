@@ -72,11 +72,13 @@ class Output {
   bool prompt(const std::vector<Token>& tokens) {
     std::string all = std::move(held_);
     for (const Token token : tokens) {
-      if (!ids_) all += tokenizer_.piece(token);
+      if (!ids_) all += tokenizer_.piece(token, previous_);
+      previous_ = token;
       if (ids_) all += (all.empty() && at_line_start() ? "" : " ") + std::to_string(token);
     }
     const std::size_t ready = all.size() - (tokens.empty() ? 0 : utf8_unfinished(all));
     held_ = all.substr(ready);
+    if (tokens.empty()) previous_ = -1;
     return text(std::string_view(all).substr(0, ready));
   }
   void generated() {
@@ -95,7 +97,8 @@ class Output {
   bool failed_ = false;
   int error_ = 0;
   char last_ = '\n';
-  std::string held_;  // of the prompt: a character without its end
+  std::string held_;     // of the prompt: a character without its end
+  Token previous_ = -1;  // of the prompt: the token before; -1 at its beginning
   double first_text_ = 0;
 };
 
@@ -190,7 +193,9 @@ int make_prompt(const RunOptions& run, const LoadedModel& model, const Tokenizer
     if (status != kDone) return status;
   }
   if (run.ids) out->reader.emplace(kCommand, &out->input, model.info.vocab_size);
-  if (!run.ids) out->reader.emplace(kCommand, &out->input, tokenizer, run.skip_unknown != 0);
+  if (!run.ids) {
+    out->reader.emplace(kCommand, &out->input, tokenizer, run.skip_unknown != 0, kPromptEncoding);
+  }
   const std::uint64_t context = run.session.ctx != 0 ? run.session.ctx : model.info.block_size;
   const auto keep = static_cast<std::size_t>(std::min<std::uint64_t>(context, model.info.block_size));
   if (const int status = out->reader->scan(keep, &out->newest); status != kDone) return status;
@@ -266,6 +271,7 @@ int write_sample(const RunOptions& run, const Tokenizer& tokenizer, Prompt* prom
     GenerateConfig config;
     config.max_tokens = static_cast<std::uint32_t>(run.n);
     config.stop = run.stop;
+    config.stop_token = tokenizer.begin_token();
     config.on_text = tokenizer.n_tokens() != 0 ? on_text : nullptr;
     config.on_token = on_token;
     config.user = output;

@@ -27,9 +27,11 @@ void print_pieces(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
 }
 
 void print_decoded(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
+  Token previous = -1;
   for (const Token id : ids) {
-    const std::string_view piece = tokenizer.piece(id);
+    const std::string_view piece = tokenizer.piece(id, previous);
     std::fwrite(piece.data(), 1, piece.size(), stdout);
+    previous = id;
   }
 }
 
@@ -64,7 +66,7 @@ int tokens_command(int argc, char** argv) {
   input.use(decode ? ids_text : text);
   if (has_file && (status = input.open(file, TextInput::Passes::one)) != kDone) return status;
   TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
-                              : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0);
+                              : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
   std::vector<Token> ids;
   if ((status = reader.scan(SIZE_MAX, &ids)) != kDone) return status;
   if (json) {

@@ -1,22 +1,9 @@
-// minnow.h in terms of minnow.hpp. Handles are the C++ objects, in the caller's memory.
-#include <cstring>
-#include <new>
+// minnow.h in terms of minnow.hpp; tokenizers and samplers are in c_text.cpp.
 #include <type_traits>
 
+#include "api/c_handles.hpp"
 #include "base/check.hpp"
-#include "minnow/minnow.h"
-#include "minnow/minnow.hpp"
 #include "session/state.hpp"
-
-struct minnow_model {
-  minnow::Model model;
-};
-struct minnow_tokenizer {
-  minnow::Tokenizer tokenizer;
-};
-struct minnow_sampler {
-  minnow::Sampler sampler;
-};
 
 namespace minnow {
 namespace {
@@ -52,61 +39,16 @@ static_assert(sizeof(minnow_model) <= MINNOW_HANDLE_BYTES && sizeof(minnow_token
 Session& unwrap(minnow_session* session) noexcept { return *reinterpret_cast<Session*>(session); }
 const Session& unwrap(const minnow_session* session) noexcept { return *reinterpret_cast<const Session*>(session); }
 
-minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
-
-// Puts `value` into the caller's memory.
-template <class Handle>
-Status place(const Handle& value, void* memory, std::size_t memory_size, Handle** out) noexcept {
-  static_assert(alignof(Handle) <= alignof(std::uint64_t) && std::is_trivially_destructible_v<Handle>);
-  if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0) return Status::misaligned;
-  if (memory_size < sizeof(Handle)) return Status::memory_too_small;
-  *out = new (memory) Handle(value);
-  return Status::ok;
-}
-
-// Writes the defaults as far as the caller's struct reaches. *value knows its own size already.
-template <class Config>
-void init_config(Config* out, std::size_t struct_size, Config value) noexcept {
-  if (out == nullptr || struct_size < sizeof value.struct_size) return;
-  std::memset(out, 0, struct_size);
-  value.struct_size = struct_size;
-  std::memcpy(out, &value, struct_size < sizeof value ? struct_size : sizeof value);
-}
-
-// A caller's struct as this version knows it: *out holds the defaults. What a newer header has beyond must be 0.
-template <class Config>
-Status read_config(const Config* given_or_null, Config* out) noexcept {
-  if (given_or_null == nullptr) return Status::ok;
-  const std::size_t size = given_or_null->struct_size;
-  if (size < sizeof(Config)) return Status::bad_argument;  // no smaller one was ever published
-  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(given_or_null);
-  for (std::size_t i = sizeof(Config); i < size; ++i) {
-    if (bytes[i] != 0) return Status::unsupported;
-  }
-  std::memcpy(out, given_or_null, sizeof(Config));
-  return Status::ok;
-}
-
 minnow_session_config default_session_config() noexcept {
   minnow_session_config config = {};
   config.executor_width = 1;
   return config;
 }
 
-minnow_sampler_config default_sampler_config() noexcept {
-  const SamplerConfig defaults;
-  minnow_sampler_config config = {};
-  config.temperature = defaults.temperature;
-  config.top_k = defaults.top_k;
-  config.top_p = defaults.top_p;
-  config.min_p = defaults.min_p;
-  config.seed = defaults.seed;
-  return config;
-}
-
 minnow_generate_config default_generate_config() noexcept {
   minnow_generate_config config = {};
   config.max_tokens = GenerateConfig().max_tokens;
+  config.stop_token = GenerateConfig().stop_token;
   return config;
 }
 
@@ -271,66 +213,6 @@ void minnow_session_reset(minnow_session* session) {
   if (session != nullptr) minnow::unwrap(session).reset();
 }
 
-size_t minnow_tokenizer_bytes(void) { return sizeof(minnow_tokenizer); }
-
-minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
-                                    minnow_tokenizer** out) {
-  if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
-  minnow_tokenizer handle;
-  const Status status = minnow::Tokenizer::open(model->model, &handle.tokenizer);
-  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
-}
-
-minnow_status minnow_tokenizer_encode(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
-                                      minnow_token* out, size_t room, size_t* count, size_t* used) {
-  if (tokenizer == nullptr || count == nullptr || used == nullptr || (text == nullptr && text_size != 0) ||
-      (out == nullptr && room != 0)) {
-    return MINNOW_BAD_ARGUMENT;
-  }
-  minnow::EncodeResult result;
-  const Status status = tokenizer->tokenizer.encode({text, text_size}, {out, room}, &result);
-  *count = result.tokens;
-  *used = result.bytes;
-  return c_status(status);
-}
-
-minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_token token, const char** bytes,
-                                     size_t* size) {
-  if (tokenizer == nullptr || bytes == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
-  const std::string_view piece = tokenizer->tokenizer.piece(token);
-  *bytes = piece.data();
-  *size = piece.size();
-  return MINNOW_OK;
-}
-
-uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer) {
-  return tokenizer == nullptr ? 0 : tokenizer->tokenizer.n_tokens();
-}
-
-void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_size) {
-  minnow::init_config(config, struct_size, minnow::default_sampler_config());
-}
-
-size_t minnow_sampler_bytes(void) { return sizeof(minnow_sampler); }
-
-minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null, void* memory, size_t memory_size,
-                                    minnow_sampler** out) {
-  if (memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
-  minnow_sampler_config config = minnow::default_sampler_config();
-  minnow_sampler handle;
-  Status status = minnow::read_config(config_or_null, &config);
-  if (status == Status::ok) {
-    status = minnow::Sampler::create({config.temperature, config.top_k, config.top_p, config.min_p, config.seed},
-                                     &handle.sampler);
-  }
-  return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
-}
-
-minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out) {
-  if (sampler == nullptr) return MINNOW_BAD_ARGUMENT;
-  return c_status(sampler->sampler.pick({logits, count}, out));
-}
-
 void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size) {
   minnow::init_config(config, struct_size, minnow::default_generate_config());
 }
@@ -343,11 +225,12 @@ minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* t
   const Status readable = minnow::read_config(config_or_null, &given);
   if (readable != Status::ok) return c_status(readable);
   if (given.stop_or_null == nullptr && given.stop_size != 0) return MINNOW_BAD_ARGUMENT;
-  if (given.reserved != 0) return MINNOW_UNSUPPORTED;
+  if (given.reserved != 0 || given.reserved2 != 0) return MINNOW_UNSUPPORTED;
 
   minnow::GenerateConfig config;
   config.max_tokens = given.max_tokens;
   config.stop = {given.stop_or_null, given.stop_size};
+  config.stop_token = given.stop_token;
   config.on_text = given.on_text_or_null != nullptr ? minnow::pass_text : nullptr;
   config.on_token = given.on_token_or_null != nullptr ? minnow::pass_token : nullptr;
   config.user = &given;

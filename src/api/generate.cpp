@@ -13,6 +13,7 @@ struct Loop {
   Sampler& sampler;
   const GenerateConfig& config;
   std::uint32_t n_candidates;  // only ids that have text are ever picked
+  Token previous;              // what the token to come follows; -1: nothing
   TextStream stream;
   GenerateResult result;
 
@@ -26,7 +27,8 @@ bool Loop::show(Token token) noexcept {
   SessionState* const state = SessionAccess::state(session);
   state->in_callback = true;
   bool go_on = config.on_token == nullptr || config.on_token(config.user, token);
-  if (go_on && tokenizer_or_null != nullptr) go_on = stream.push(tokenizer_or_null->piece(token));
+  if (go_on && tokenizer_or_null != nullptr) go_on = stream.push(tokenizer_or_null->piece(token, previous));
+  previous = token;
   state->in_callback = false;
   return go_on;
 }
@@ -44,10 +46,19 @@ bool Loop::flush() noexcept {
 Status Loop::step() noexcept {
   Token token = 0;
   MINNOW_TRY(sampler.pick(session.logits().first(n_candidates), &token));
+  if (token == config.stop_token) {
+    result.stopped = true;
+    return Status::ok;
+  }
   ++result.tokens;
   if (!show(token)) return Status::cancelled;
   result.stopped = stream.stopped();
   return session.feed({&token, 1});
+}
+
+// The newest token that the session holds, or -1.
+Token last_token(const SessionState& state) noexcept {
+  return state.ring.count == 0 ? -1 : state.tokens[state.ring.slot(state.ring.count - 1)];
 }
 
 }  // namespace
@@ -60,10 +71,15 @@ Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& s
   if (state == nullptr || state->in_callback) return Status::wrong_state;
   if (prompt.empty() && session.logits().empty()) return Status::bad_argument;
 
-  Loop loop = {session, tokenizer_or_null,        sampler,
-               config,  session.model().n_tokens, TextStream(config.stop, config.on_text, config.user),
-               {}};
   Status status = session.feed(prompt);
+  Loop loop = {session,
+               tokenizer_or_null,
+               sampler,
+               config,
+               session.model().n_tokens,
+               last_token(*state),
+               TextStream(config.stop, config.on_text, config.user),
+               {}};
   while (status == Status::ok && loop.result.tokens < config.max_tokens && !loop.result.stopped) status = loop.step();
   if (status != Status::cancelled && !loop.flush()) status = Status::cancelled;
   if (result_or_null != nullptr && (status == Status::ok || status == Status::cancelled ||

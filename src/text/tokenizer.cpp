@@ -1,45 +1,190 @@
 // Text to token ids and back, over the tokenizer section of a model file. Model::open has checked the section, so
 // nothing is checked again here. Depends on model.
+#include "base/check.hpp"
 #include "minnow/minnow.hpp"
 #include "model/check_tokenizer.hpp"
 #include "model/view.hpp"
+#include "text/bpe.hpp"
+#include "text/pieces.hpp"
+#include "text/split.hpp"
+#include "text/utf8.hpp"
 
 namespace minnow {
 namespace {
 
-constexpr Token kNoToken = -1;
+unsigned value(char c) noexcept { return static_cast<unsigned char>(c); }
 
-// The first of sorted[begin .. end) whose piece has at `depth` a byte not below `byte`. The pieces in the range agree
-// before `depth` and are ordered; one that ends at `depth` comes first.
-std::uint32_t lower_bound(const TokenizerView& view, std::uint32_t begin, std::uint32_t end, std::size_t depth,
-                          unsigned byte) noexcept {
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    const std::string_view piece = view.piece(view.sorted[middle]);
-    if (piece.size() <= depth || static_cast<unsigned char>(piece[depth]) < byte) {
-      begin = middle + 1;
-    } else {
-      end = middle;
+// The texts of special tokens, found in a text.
+class Specials {
+ public:
+  Specials(const TokenizerView& view, bool wanted) noexcept
+      : view_(view), count_(wanted ? view.header->n_special : 0) {
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const std::string_view piece = view_.piece(view_.special[i]);
+      add_byte(piece[0], first_);
+      if (piece.size() > longest_) longest_ = piece.size();
     }
   }
-  return begin;
+
+  // The longest one that text[at ..) begins with, or kNoId.
+  std::uint32_t at(std::string_view text, std::size_t at) const noexcept {
+    std::uint32_t best = kNoId;
+    if (count_ == 0 || at == text.size() || !has_byte(first_, text[at])) return best;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const std::string_view piece = view_.piece(view_.special[i]);
+      const bool longer = best == kNoId || piece.size() > view_.piece(best).size();
+      if (longer && text.substr(at, piece.size()) == piece) best = view_.special[i];
+    }
+    return best;
+  }
+
+  // Whether one begins before `at` and ends behind it, or could, with other text behind this one.
+  bool spans(std::string_view text, std::size_t at) const noexcept {
+    for (std::size_t begin = at - (longest_ < at ? longest_ : at); begin < at; ++begin) {
+      if (!has_byte(first_, text[begin])) continue;
+      for (std::uint32_t i = 0; i < count_; ++i) {
+        const std::string_view piece = view_.piece(view_.special[i]);
+        const std::string_view found = text.substr(begin, piece.size());
+        if (begin + piece.size() > at && piece.substr(0, found.size()) == found) return true;
+      }
+    }
+    return false;
+  }
+
+  // Where the next one begins at or behind `from`, or the end of the text.
+  std::size_t next(std::string_view text, std::size_t from) const noexcept {
+    if (count_ == 0) return text.size();
+    while (from < text.size() && at(text, from) == kNoId) ++from;
+    return from;
+  }
+
+ private:
+  const TokenizerView& view_;
+  std::uint32_t count_;
+  std::size_t longest_ = 0;
+  std::uint32_t first_[8] = {};  // the bytes that they begin with
+};
+
+// One call of encode().
+class Encoder {
+ public:
+  Encoder(const TokenizerView& view, const std::uint32_t* before_space, Span<Token> out, EncodeResult* result) noexcept
+      : view_(view), before_space_(before_space), out_(out), result_(*result) {
+    result_ = EncodeResult{};
+  }
+
+  // The text up to byte `end`, with no regard to special tokens. space_first: a space comes before it.
+  Status plain(std::string_view text, std::size_t end, bool space_first) noexcept {
+    const std::string_view rest = text.substr(result_.bytes, end - result_.bytes);
+    switch (view_.header->kind) {
+      case TokenizerKind::characters:
+        return characters(rest);
+      case TokenizerKind::bytes:
+        return bytes(rest);
+      default:
+        return parts(rest, space_first);
+    }
+  }
+
+  Status put(std::uint32_t id, std::size_t bytes) noexcept {
+    if (result_.tokens == out_.size()) return Status::output_too_small;
+    out_[result_.tokens++] = static_cast<Token>(id);
+    result_.bytes += bytes;
+    return Status::ok;
+  }
+
+ private:
+  Status characters(std::string_view text) noexcept {
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t length = 0;
+      const std::uint32_t id = longest_match(view_, text.substr(at), &length);
+      if (id == kNoPiece) return Status::bad_argument;
+      MINNOW_TRY(put(id, length));
+      at += length;
+    }
+    return Status::ok;
+  }
+
+  Status bytes(std::string_view text) noexcept {
+    for (const char byte : text) {
+      const std::uint32_t id = view_.byte_id[value(byte)];
+      if (id == kNoId) return Status::bad_argument;
+      MINNOW_TRY(put(id, 1));
+    }
+    return Status::ok;
+  }
+
+  // Byte-pair merging, part by part.
+  Status parts(std::string_view text, bool space_first) noexcept {
+    Merging merging;
+    Bpe bpe(view_, &merging);
+    while (!text.empty()) {
+      const std::size_t length = part_length(text);
+      Part part = {text.substr(0, length), space_first};
+      const Span<Token> room = out_.from(result_.tokens);
+      std::size_t tokens = 0;
+      std::size_t known = 0;
+      Status status = bpe.encode(part, room, &tokens, &known);
+      if (status == Status::bad_argument) {  // what stands before the character that has no id
+        part.text = part.text.substr(0, known - (space_first ? 1 : 0));
+        MINNOW_TRY(bpe.encode(part, room, &tokens, &known));
+        status = Status::bad_argument;
+      }
+      if (status == Status::output_too_small) return status;
+      result_.tokens += tokens;
+      result_.bytes += part.text.size();
+      if (status != Status::ok) return status;
+      text.remove_prefix(length);
+      space_first = false;
+    }
+    return Status::ok;
+  }
+
+  std::size_t part_length(std::string_view text) const noexcept {
+    if (view_.header->split == TokenizerSplit::gpt2) return gpt2_part(text);
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      if (text[at] == ' ' && !has_byte(before_space_, text[at - 1])) return at;
+    }
+    return text.size();
+  }
+
+  const TokenizerView& view_;
+  const std::uint32_t* before_space_;
+  Span<Token> out_;
+  EncodeResult& result_;
+};
+
+// The bytes that stand in front of a space inside some token. A text without a split may be cut between any other byte
+// and a space: no merge crosses that border.
+void find_bytes_before_space(const TokenizerView& view, std::uint32_t* set) noexcept {
+  for (std::uint32_t i = 0; i < view.header->n_merges; ++i) {
+    const Merge& merge = view.merges[i];
+    if (view.piece(merge.right)[0] == ' ') add_byte(view.piece(merge.left).back(), set);
+  }
 }
 
-// The longest piece that `text` begins with. Each byte narrows the range of pieces that begin as the text does.
-Token longest_match(const TokenizerView& view, std::string_view text, std::size_t* length) noexcept {
-  Token best = kNoToken;
-  std::uint32_t begin = 0;
-  std::uint32_t end = view.header->n_pieces;
-  for (std::size_t depth = 0; depth < text.size() && begin < end; ++depth) {
-    const unsigned byte = static_cast<unsigned char>(text[depth]);
-    begin = lower_bound(view, begin, end, depth, byte);
-    end = lower_bound(view, begin, end, depth, byte + 1);
-    if (begin < end && view.piece(view.sorted[begin]).size() == depth + 1) {
-      best = static_cast<Token>(view.sorted[begin]);
-      *length = depth + 1;
+// The last border of longest matches that more text cannot move.
+std::size_t cut_of_matches(const TokenizerView& view, std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (text.size() - at >= view.header->max_piece_bytes) {
+    std::size_t length = 0;
+    if (longest_match(view, text.substr(at), &length) == kNoPiece) {
+      length = utf8_length(text.substr(at));
+      if (length == 0) return at;
     }
+    at += length;
   }
-  return best;
+  return at;
+}
+
+// The last place up to `limit` that no merge crosses, whatever follows the text; 0 if there is none.
+std::size_t cut_of_parts(const TokenizerView& view, const std::uint32_t* before_space, std::string_view text,
+                         std::size_t limit) noexcept {
+  if (view.header->split == TokenizerSplit::gpt2) return gpt2_cut(text, limit);
+  for (std::size_t at = limit < text.size() ? limit + 1 : text.size(); at-- > 1;) {
+    if (text[at] == ' ' && !has_byte(before_space, text[at - 1])) return at;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -49,29 +194,70 @@ Status Tokenizer::open(const Model& model, Tokenizer* out) noexcept {
   const ModelView view(model);
   if (view.header == nullptr) return Status::wrong_state;
   if (view.tokenizer().empty()) return Status::unsupported;
+  *out = Tokenizer();
   out->section_ = view.tokenizer();
+  const TokenizerView tokenizer = view_tokenizer(out->section_.data());
+  if (tokenizer.header->split == TokenizerSplit::none) find_bytes_before_space(tokenizer, out->before_space_);
   return Status::ok;
 }
 
 Status Tokenizer::encode(std::string_view text, Span<Token> out, EncodeResult* result) const noexcept {
+  return encode(text, EncodeConfig(), out, result);
+}
+
+Status Tokenizer::encode(std::string_view text, const EncodeConfig& config, Span<Token> out,
+                         EncodeResult* result) const noexcept {
   if (result == nullptr || (out.data() == nullptr && out.size() != 0)) return Status::bad_argument;
   if (section_.empty()) return Status::wrong_state;
   const TokenizerView view = view_tokenizer(section_.data());
-  *result = EncodeResult{};
+  const Specials specials(view, config.special);
+  Encoder encoder(view, before_space_, out, result);
+  if (config.begin && view.header->begin != 0) MINNOW_TRY(encoder.put(view.header->begin - 1, 0));
+  bool space_first = config.begin && view.header->space_prefix != 0;
   while (result->bytes < text.size()) {
-    std::size_t length = 0;
-    const Token token = longest_match(view, {text.data() + result->bytes, text.size() - result->bytes}, &length);
-    if (token == kNoToken) return Status::bad_argument;
-    if (result->tokens == out.size()) return Status::output_too_small;
-    out[result->tokens++] = token;
-    result->bytes += length;
+    Status status = Status::ok;
+    if (const std::uint32_t special = specials.at(text, result->bytes); special != kNoId) {
+      status = encoder.put(special, view.piece(special).size());
+    } else {
+      status = encoder.plain(text, specials.next(text, result->bytes), space_first);
+    }
+    if (status == Status::output_too_small && result->bytes == 0) result->tokens = 0;  // so it may begin again
+    if (status != Status::ok) return status;
+    space_first = false;
   }
   return Status::ok;
+}
+
+std::size_t Tokenizer::cut(std::string_view text, const EncodeConfig& config) const noexcept {
+  if (section_.empty() || text.empty()) return 0;
+  const TokenizerView view = view_tokenizer(section_.data());
+  const TokenizerKind kind = view.header->kind;
+  if (kind == TokenizerKind::characters) return cut_of_matches(view, text);
+  const Specials specials(view, config.special);
+  std::size_t at = text.size();
+  do {
+    if (kind != TokenizerKind::bytes) at = cut_of_parts(view, before_space_, text, at);
+  } while (at > 0 && specials.spans(text, at) && --at > 0);
+  return at;
 }
 
 std::string_view Tokenizer::piece(Token token) const noexcept {
   if (token < 0 || static_cast<std::uint32_t>(token) >= n_tokens()) return {};
   return view_tokenizer(section_.data()).piece(static_cast<std::uint32_t>(token));
+}
+
+std::string_view Tokenizer::piece(Token token, Token previous) const noexcept {
+  std::string_view bytes = piece(token);
+  const Token begin = begin_token();
+  if (begin < 0) return bytes;
+  if (token == begin) return {};
+  const bool space_first = view_tokenizer(section_.data()).header->space_prefix != 0;
+  if (previous == begin && space_first && !bytes.empty() && bytes[0] == ' ') bytes.remove_prefix(1);
+  return bytes;
+}
+
+Token Tokenizer::begin_token() const noexcept {
+  return section_.empty() ? -1 : static_cast<Token>(view_tokenizer(section_.data()).header->begin) - 1;
 }
 
 std::uint32_t Tokenizer::n_tokens() const noexcept {

@@ -14,7 +14,7 @@ using minnow::test::AlignedBytes;
 
 AlignedBytes text_model() {
   minnow::test::HandShape shape;
-  shape.pieces = {"\n", "a", "b", "c", "", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
+  shape.pieces = {"\n", "a", "b", "c", "@", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
   return minnow::test::hand_built(shape);
 }
 

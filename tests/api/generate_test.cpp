@@ -16,7 +16,7 @@ using minnow::test::Rig;
 HandShape text_shape() {
   HandShape shape;
   shape.amplitude = 0.3f;
-  shape.pieces = {"\n", "a", "b", "c", "", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
+  shape.pieces = {"\n", "a", "b", "c", "@", "ab", "\xe2\x82", "\xac", "\xc3\xa9"};
   return shape;
 }
 

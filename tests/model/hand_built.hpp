@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "minnow/types.hpp"
+#include "tests/model/hand_tokenizer.hpp"
 
 namespace minnow::test {
 
@@ -59,6 +60,7 @@ struct HandShape {
   float amplitude = 0.5f;              // weights are uniform in +- this
   std::uint32_t seed = 1;
   std::vector<std::string> pieces;  // text of the ids 0 .. n_tokens - 1; empty: no tokenizer, n_tokens = vocab_size
+  HandTokenizer tokenizer;          // instead of pieces, finished
 };
 
 class HandBuilder {
@@ -71,6 +73,11 @@ class HandBuilder {
 
   explicit HandBuilder(const HandShape& shape) : s_(shape), random_(shape.seed * 2654435761u + 1) {
     if (s_.n_kv_head == 0) s_.n_kv_head = s_.n_head;
+    if (!s_.pieces.empty()) {
+      s_.tokenizer.pieces = s_.pieces;
+      s_.tokenizer.finish();
+    }
+    if (!s_.tokenizer.pieces.empty()) tokenizer_ = s_.tokenizer.section();
   }
 
   AlignedBytes build() {
@@ -79,7 +86,7 @@ class HandBuilder {
     for (const Entry& e : entries_) put_entry(e);
     pad(64);
     const std::size_t tokenizer_at = bytes_.size();
-    put_tokenizer();
+    bytes_.insert(bytes_.end(), tokenizer_.begin(), tokenizer_.end());
     const std::size_t tokenizer_bytes = bytes_.size() - tokenizer_at;
     pad(64);
     const std::size_t provenance_at = bytes_.size();
@@ -207,11 +214,7 @@ class HandBuilder {
     if (s_.output == 1) add(66, none, s_.vocab_size, s_.n_embd, true);
     vector(67, none, s_.vocab_size);
     std::uint64_t at = up(256 + entries_.size() * 48, 64);
-    if (!s_.pieces.empty()) {
-      std::uint64_t text = 0;
-      for (const std::string& p : s_.pieces) text += p.size();
-      at += 64 + (2 * s_.pieces.size() + 1) * 4 + text;
-    }
+    at += tokenizer_.size();
     at = up(at, 64);
     at = up(at + 12, 64);  // the provenance
     for (Entry& e : entries_) {
@@ -239,33 +242,6 @@ class HandBuilder {
     put(e.offset);
     put(e.bytes);
     put(std::uint64_t{0});
-  }
-
-  void put_tokenizer() {
-    if (s_.pieces.empty()) return;
-    std::uint32_t text = 0;
-    std::uint32_t longest = 0;
-    std::uint32_t n = 0;
-    for (const std::string& p : s_.pieces) {
-      text += static_cast<std::uint32_t>(p.size());
-      if (p.size() > longest) longest = static_cast<std::uint32_t>(p.size());
-      if (!p.empty()) ++n;
-    }
-    for (const std::uint32_t v : {1u, static_cast<std::uint32_t>(s_.pieces.size()), text, longest, n}) put(v);
-    for (int i = 0; i < 11; ++i) put(0u);
-    std::uint32_t offset = 0;
-    put(offset);
-    for (const std::string& p : s_.pieces) put(offset += static_cast<std::uint32_t>(p.size()));
-    std::vector<bool> used(s_.pieces.size());
-    for (std::size_t i = 0; i < s_.pieces.size(); ++i) {  // selection sort by bytes
-      std::uint32_t best = 0xffffffffu;
-      for (std::uint32_t j = 0; j < s_.pieces.size(); ++j) {
-        if (!used[j] && !s_.pieces[j].empty() && (best == 0xffffffffu || s_.pieces[j] < s_.pieces[best])) best = j;
-      }
-      put(best);
-      if (best != 0xffffffffu) used[best] = true;
-    }
-    for (const std::string& p : s_.pieces) bytes_.insert(bytes_.end(), p.begin(), p.end());
   }
 
   std::uint32_t next() {
@@ -350,8 +326,13 @@ class HandBuilder {
     set<std::uint64_t>(64, provenance_bytes);
     set<std::uint64_t>(72, data_at);
     set<std::uint64_t>(80, bytes_.size() - data_at);
+<<<<<<< HEAD
     const auto n_tokens = s_.pieces.empty() ? s_.vocab_size : static_cast<std::uint32_t>(s_.pieces.size());
     const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_kv_head,  s_.n_embd, s_.head_size,
+=======
+    const auto n_tokens = tokenizer_.empty() ? s_.vocab_size : s_.tokenizer.n_tokens;
+    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_head,     s_.n_embd, s_.head_size,
+>>>>>>> f098406 (Tokenizers: bytes, byte-level and scored BPE, special and begin tokens; the check of their section)
                                    s_.n_hidden, s_.block_size, s_.vocab_size, n_tokens};
     for (std::size_t i = 0; i < 9; ++i) set(104 + 4 * i, dims[i]);
     set(144, 1e-5f);
@@ -372,6 +353,7 @@ class HandBuilder {
   }
 
   HandShape s_;
+  std::string tokenizer_;  // the section
   std::uint32_t random_;
   std::vector<Entry> entries_;
   std::vector<Plain> plain_;  // of f32 and f16 weights; those of q8 are left 0

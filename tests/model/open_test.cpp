@@ -13,7 +13,7 @@ Status open(const AlignedBytes& file, Fault* fault) {
 
 HandShape with_text() {
   HandShape shape;
-  shape.pieces = {"a", "b", "\n", "\xc3\xa9", "\xe2\x82\xac", "xyz", "", "q"};
+  shape.pieces = {"a", "b", "\n", "\xc3\xa9", "\xe2\x82\xac", "xyz", "?", "q"};
   shape.vocab_size = 11;
   return shape;
 }

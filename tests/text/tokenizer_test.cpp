@@ -121,9 +121,9 @@ TEST_CASE("tokenizer: the longest piece wins, whatever the vocabulary") {
     std::vector<std::string> pieces;
     while (pieces.size() < 1 + seed) {
       std::string piece;
-      for (std::uint64_t n = below(6); n-- > 0;) piece += alphabet[below(alphabet.size())];
+      for (std::uint64_t n = 1 + below(6); n-- > 0;) piece += alphabet[below(alphabet.size())];
       bool known = false;
-      for (const std::string& other : pieces) known |= other == piece && !piece.empty();
+      for (const std::string& other : pieces) known |= other == piece;
       if (!known) pieces.push_back(piece);
     }
     const AlignedBytes file = hand_built(with_pieces(pieces));

@@ -155,13 +155,35 @@ void minnow_session_reset(minnow_session* session);
 size_t minnow_tokenizer_bytes(void);
 minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
                                     minnow_tokenizer** out);
-/* `room` ids; text_size ids always suffice. *count and *used (bytes of text) are also written on
- * MINNOW_BAD_ARGUMENT (text + *used begins a character that the vocabulary lacks) and MINNOW_OUTPUT_TOO_SMALL. */
+
+typedef struct {
+  size_t struct_size;
+  uint32_t special; /* 1: texts of special tokens become their ids; 0: they are text like any other */
+  uint32_t begin;   /* 1: the text begins a sequence: the vocabulary's begin token and space, if any, come first */
+} minnow_encode_config;
+
+void minnow_encode_config_init(minnow_encode_config* config, size_t struct_size);
+/* `room` ids; text_size ids always suffice, and 2 more with begin. A null config: the defaults, 0 and 0. *count and
+ * *used (bytes of text) are also written on MINNOW_BAD_ARGUMENT (text + *used begins a character that the vocabulary
+ * lacks) and MINNOW_OUTPUT_TOO_SMALL (go on at text + *used, without begin unless *count is 0). */
+minnow_status minnow_tokenizer_encode_with(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
+                                           const minnow_encode_config* config_or_null, minnow_token* out, size_t room,
+                                           size_t* count, size_t* used);
+/* The same with the defaults. */
 minnow_status minnow_tokenizer_encode(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
                                       minnow_token* out, size_t room, size_t* count, size_t* used);
+/* How many bytes of `text` may be encoded apart, whatever follows it. 0: more text is needed, or its end. */
+minnow_status minnow_tokenizer_cut(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
+                                   const minnow_encode_config* config_or_null, size_t* cut);
 /* The bytes of one token, not terminated; may end inside a UTF-8 sequence. *size is 0 for an id without text. */
 minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_token token, const char** bytes,
                                      size_t* size);
+/* The bytes that `token` adds to a text behind `previous` (-1: nothing): nothing for the begin token, and behind it a
+ * piece without the space that minnow_encode_config.begin puts there. */
+minnow_status minnow_tokenizer_piece_after(const minnow_tokenizer* tokenizer, minnow_token token, minnow_token previous,
+                                           const char** bytes, size_t* size);
+/* The id that every sequence begins with, and that ends one when it is generated; -1: none. */
+minnow_token minnow_tokenizer_begin_token(const minnow_tokenizer* tokenizer);
 uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer);
 
 /* ---- Sampler ---- */
@@ -193,11 +215,13 @@ typedef struct {
   bool (*on_text_or_null)(void* user, const char* text, size_t size); /* whole characters; false: stop */
   bool (*on_token_or_null)(void* user, minnow_token token);           /* false: stop */
   void* user;
+  minnow_token stop_token; /* generation ends where this id is picked; it is neither shown nor fed; -1: none */
+  uint32_t reserved2;      /* 0 */
 } minnow_generate_config;
 
 typedef struct {
   uint32_t tokens;  /* generated */
-  uint32_t stopped; /* 1: the stop text appeared */
+  uint32_t stopped; /* 1: the stop text appeared, or the stop token */
 } minnow_generate_result;
 
 void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size);

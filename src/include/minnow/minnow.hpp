@@ -118,6 +118,11 @@ class Session {
   struct SessionState* state_ = nullptr;  // at the front of the caller's block
 };
 
+struct EncodeConfig {
+  bool special = false;  // texts of special tokens become their ids; else they are text like any other
+  bool begin = false;    // the text begins a sequence: the vocabulary's begin token and space, if any, come first
+};
+
 struct EncodeResult {
   std::size_t tokens = 0;  // ids written
   std::size_t bytes = 0;   // bytes of text they stand for
@@ -129,18 +134,35 @@ class Tokenizer {
   // Errors: wrong_state, unsupported (the file has no tokenizer).
   static Status open(const Model& model, Tokenizer* out) noexcept;
 
-  // Writes the ids of `text`; text.size() ids always suffice. *result is written on success and on these errors:
+  // Writes the ids of `text`; text.size() ids always suffice, and 2 more with `begin`. Needs 16 KiB of stack and time
+  // linear in the text. *result is written on success and on these errors:
   //   bad_argument      text[result->bytes] starts a character that the vocabulary does not have
-  //   output_too_small  `out` is full; result->bytes tells where to go on
-  Status encode(std::string_view text, Span<Token> out, EncodeResult* result) const noexcept;
+  //   output_too_small  `out` is full; result->bytes tells where to go on. 0: the first part of the text needs more
+  //                     room by itself, never more than one id a byte (a word, say; one without an end may be long)
+  // Go on without `begin`, unless nothing was written.
+  Status encode(std::string_view text, const EncodeConfig& config, Span<Token> out,
+                EncodeResult* result) const noexcept;
+  Status encode(std::string_view text, Span<Token> out, EncodeResult* result) const noexcept;  // the default config
+
+  // For text that comes in chunks: how many bytes of `text` may be encoded apart, whatever follows it. 0: more text is
+  // needed, or its end.
+  std::size_t cut(std::string_view text, const EncodeConfig& config = {}) const noexcept;
 
   // The bytes of one token; empty for an id without text. May end inside a UTF-8 sequence.
   std::string_view piece(Token token) const noexcept;
+
+  // The bytes that `token` adds to a text behind `previous` (-1: nothing): its piece, but nothing for the begin token,
+  // and behind that one a piece without the space that `begin` puts there.
+  std::string_view piece(Token token, Token previous) const noexcept;
+
+  // The id that every sequence begins with, and that ends one when it is generated; -1: none.
+  Token begin_token() const noexcept;
 
   std::uint32_t n_tokens() const noexcept;
 
  private:
   Span<const std::byte> section_;
+  std::uint32_t before_space_[8] = {};  // a bit a byte: those that stand in front of a space inside some token
 };
 
 struct SamplerConfig {
@@ -175,6 +197,7 @@ using TokenSink = bool (*)(void* user, Token token);
 struct GenerateConfig {
   std::uint32_t max_tokens = 256;
   std::string_view stop;  // generation ends before this text; empty: none. Needs a tokenizer
+  Token stop_token = -1;  // generation ends where this id is picked, which is neither shown, counted nor fed; -1: none
   TextSink on_text = nullptr;
   TokenSink on_token = nullptr;
   void* user = nullptr;
@@ -182,7 +205,7 @@ struct GenerateConfig {
 
 struct GenerateResult {
   std::uint32_t tokens = 0;  // generated, the ones of a matched stop text included
-  bool stopped = false;      // the stop text appeared
+  bool stopped = false;      // the stop text appeared, or the stop token
 };
 
 // Feeds the prompt, then picks, shows and feeds until max_tokens, the stop text, a full context (context_full) or a

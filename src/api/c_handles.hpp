@@ -1,0 +1,59 @@
+// What the C interface is made of: handles, which are the C++ objects in the caller's memory, and config structs that
+// know their size. Depends on the public headers.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "minnow/minnow.h"
+#include "minnow/minnow.hpp"
+
+struct minnow_model {
+  minnow::Model model;
+};
+struct minnow_tokenizer {
+  minnow::Tokenizer tokenizer;
+};
+struct minnow_sampler {
+  minnow::Sampler sampler;
+};
+
+namespace minnow {
+
+inline minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
+
+// Puts `value` into the caller's memory.
+template <class Handle>
+Status place(const Handle& value, void* memory, std::size_t memory_size, Handle** out) noexcept {
+  static_assert(alignof(Handle) <= alignof(std::uint64_t) && std::is_trivially_destructible_v<Handle>);
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0) return Status::misaligned;
+  if (memory_size < sizeof(Handle)) return Status::memory_too_small;
+  *out = new (memory) Handle(value);
+  return Status::ok;
+}
+
+// Writes the defaults as far as the caller's struct reaches. *value knows its own size already.
+template <class Config>
+void init_config(Config* out, std::size_t struct_size, Config value) noexcept {
+  if (out == nullptr || struct_size < sizeof value.struct_size) return;
+  std::memset(out, 0, struct_size);
+  value.struct_size = struct_size;
+  std::memcpy(out, &value, struct_size < sizeof value ? struct_size : sizeof value);
+}
+
+// A caller's struct as this version knows it: *out holds the defaults. What a newer header has beyond must be 0.
+template <class Config>
+Status read_config(const Config* given_or_null, Config* out) noexcept {
+  if (given_or_null == nullptr) return Status::ok;
+  const std::size_t size = given_or_null->struct_size;
+  if (size < sizeof(Config)) return Status::bad_argument;  // no smaller one was ever published
+  const unsigned char* const bytes = reinterpret_cast<const unsigned char*>(given_or_null);
+  for (std::size_t i = sizeof(Config); i < size; ++i) {
+    if (bytes[i] != 0) return Status::unsupported;
+  }
+  std::memcpy(out, given_or_null, sizeof(Config));
+  return Status::ok;
+}
+
+}  // namespace minnow
