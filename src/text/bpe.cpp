@@ -137,8 +137,8 @@ Status Bpe::encode(const Part& part, Span<Token> out, std::size_t* tokens, std::
   return Status::ok;
 }
 
-// A window is encoded by itself; where it joins what stands before it, both stay. Its last tokens may be other ones with
-// more text behind them, so the next window begins before those. Where it does not join, it begins further back.
+// A window is encoded by itself; where it joins what stands before it, both stay. Its last tokens may be other ones
+// with more text behind them, so the next window begins before those. Where it does not join, it begins further back.
 Status Bpe::encode_in_windows(const Part& part, std::size_t window, Span<Token> out, std::size_t* tokens,
                               std::size_t* bytes) noexcept {
   const std::size_t tail = window / 8;
@@ -159,7 +159,8 @@ Status Bpe::encode_in_windows(const Part& part, std::size_t window, Span<Token> 
     const auto id = [&](std::size_t i) { return static_cast<std::uint32_t>(out[i]); };
 
     if (count > 0 && !joins(id(count - 1), id(count))) {
-      for (std::size_t stepped = 0; stepped < back && count > 0;) stepped += piece(id(--count)).size(), begin -= piece(id(count)).size();
+      for (std::size_t stepped = 0; stepped < back && count > 0;)
+        stepped += piece(id(--count)).size(), begin -= piece(id(count)).size();
       back *= 2;
       if (frontier - begin > window / 2) return Status::unsupported;
       continue;

@@ -1,5 +1,5 @@
-// Byte-pair merging of one part of a text. In a part, the pair of neighbours with the lowest rank is merged, the leftmost
-// of equals, again and again until no pair has a merge. Depends on pieces.hpp and utf8.hpp.
+// Byte-pair merging of one part of a text. In a part, the pair of neighbours with the lowest rank is merged, the
+// leftmost of equals, again and again until no pair has a merge. Depends on pieces.hpp and utf8.hpp.
 //
 // Short parts are merged as that sentence says. Longer ones by what follows from it: ids are the encoding of their text
 // if and only if each is the encoding of its own piece and every two neighbours are the encoding of their two pieces.

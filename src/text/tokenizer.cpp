@@ -17,8 +17,7 @@ unsigned value(char c) noexcept { return static_cast<unsigned char>(c); }
 // The texts of special tokens, found in a text.
 class Specials {
  public:
-  Specials(const TokenizerView& view, bool wanted) noexcept
-      : view_(view), count_(wanted ? view.header->n_special : 0) {
+  Specials(const TokenizerView& view, bool wanted) noexcept : view_(view), count_(wanted ? view.header->n_special : 0) {
     for (std::uint32_t i = 0; i < count_; ++i) {
       const std::string_view piece = view_.piece(view_.special[i]);
       add_byte(piece[0], first_);

@@ -14,7 +14,8 @@ constexpr bool is_white_space(std::uint32_t code) noexcept {
          code == 0x3000;
 }
 
-// letter: general category L*; number: N*; space: White_Space; other: the rest, marks and what is not assigned included.
+// letter: general category L*; number: N*; space: White_Space; other: the rest, marks and what is not assigned
+// included.
 CharClass class_of(std::uint32_t code) noexcept;
 
 }  // namespace minnow

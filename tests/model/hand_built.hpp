@@ -326,13 +326,8 @@ class HandBuilder {
     set<std::uint64_t>(64, provenance_bytes);
     set<std::uint64_t>(72, data_at);
     set<std::uint64_t>(80, bytes_.size() - data_at);
-<<<<<<< HEAD
-    const auto n_tokens = s_.pieces.empty() ? s_.vocab_size : static_cast<std::uint32_t>(s_.pieces.size());
-    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_kv_head,  s_.n_embd, s_.head_size,
-=======
     const auto n_tokens = tokenizer_.empty() ? s_.vocab_size : s_.tokenizer.n_tokens;
-    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_head,     s_.n_embd, s_.head_size,
->>>>>>> f098406 (Tokenizers: bytes, byte-level and scored BPE, special and begin tokens; the check of their section)
+    const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_kv_head,  s_.n_embd, s_.head_size,
                                    s_.n_hidden, s_.block_size, s_.vocab_size, n_tokens};
     for (std::size_t i = 0; i < 9; ++i) set(104 + 4 * i, dims[i]);
     set(144, 1e-5f);

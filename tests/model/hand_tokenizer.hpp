@@ -69,8 +69,8 @@ struct HandTokenizer {
     const auto put = [&](std::uint32_t value) {
       for (unsigned shift = 0; shift < 32; shift += 8) raw += static_cast<char>(value >> shift & 255);
     };
-    for (const std::uint32_t field : {kind, n_tokens, text_bytes, max_piece_bytes, n_pieces, split, n_merges, n_special,
-                                      begin, space_prefix}) {
+    for (const std::uint32_t field :
+         {kind, n_tokens, text_bytes, max_piece_bytes, n_pieces, split, n_merges, n_special, begin, space_prefix}) {
       put(field);
     }
     for (const std::uint32_t word : reserved) put(word);

@@ -84,8 +84,7 @@ TEST_CASE("bpe: byte-level, random vocabularies and texts") {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     Dice dice = {seed};
     const std::string letters = std::string("ab c\xff").substr(0, 1 + dice.below(5));
-    const HandTokenizer t =
-        random_byte_bpe(dice, letters, 1 + dice.below(60), 2 + dice.below(30), dice.below(2) == 0);
+    const HandTokenizer t = random_byte_bpe(dice, letters, 1 + dice.below(60), 2 + dice.below(30), dice.below(2) == 0);
     const Vocabulary vocabulary(t);
     const NaiveBpe naive(t);
     std::vector<std::string> alphabet;
@@ -101,8 +100,8 @@ TEST_CASE("bpe: byte-level, random vocabularies and texts") {
 }
 
 TEST_CASE("bpe: characters, random vocabularies and texts") {
-  const std::vector<std::string> letters = {"a", "b", " ", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xe2", "\xc3",
-                                            "\x82"};
+  const std::vector<std::string> letters = {"a",    "b",    " ",   "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                                            "\xe2", "\xc3", "\x82"};
   Counts counts;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     Dice dice = {seed};
