@@ -3,18 +3,11 @@
 
 #include <functional>
 
-#include "tests/convert/support.hpp"
-#include "tools/convert/model_plan.hpp"
-#include "tools/convert/refusal.hpp"
+#include "tests/convert/made_up.hpp"
 
 namespace minnow::convert::test {
 
 namespace {
-
-struct Planned {
-  ModelPlan plan;
-  std::string fault;
-};
 
 // A model of two layers, two heads, 8 wide, block 6, 7 symbols, after `change` was made to it.
 Planned plan(const std::function<void(std::vector<HandTensor>*, ZipMaker*)>& change, const PlanOptions& options = {},

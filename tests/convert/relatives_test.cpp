@@ -105,4 +105,62 @@ TEST_CASE("relatives: every family converts, and computes what its own code comp
   }
 }
 
+TEST_CASE("relatives: the same weights in every container and wrapping give the same model") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> groups[] = {
+      {"nanogpt/ckpt.pt", "nanogpt/state_dict.pt", "nanogpt/model_state.pt", "nanogpt/pytorch_model.bin",
+       "nanogpt/wrapped.safetensors"},
+      {"llmc/fp32.bin", "llmc/bf16.bin"},
+      {"hugging_face/pytorch_model.bin", "hugging_face/model.safetensors", "hugging_face/part.safetensors.index.json"},
+      {"llama2/ckpt.pt", "llama2/legacy.bin", "llama2/v1.bin"},
+      {"llama2_mqa/ckpt.pt", "llama2_mqa/legacy.bin", "llama2_mqa/v1.bin"},
+  };
+  for (const std::vector<std::string>& group : groups) {
+    std::string expected;
+    for (const std::string& name : group) {
+      CAPTURE(name);
+      std::vector<std::string> arguments = {relative(name), "-o", folder / "m", "--no-text"};
+      if (group == groups[0]) arguments.insert(arguments.end(), {"--n-head", "3"});
+      REQUIRE(convert(arguments).status == 0);
+      const std::string bytes = comparable_model(folder / "m");
+      if (expected.empty()) expected = bytes;
+      CHECK(bytes == expected);
+    }
+  }
+}
+
+TEST_CASE("relatives: the family and what was chosen are recorded and named") {
+  const TemporaryFolder folder;
+  const auto provenance = [&](const std::vector<std::string>& arguments) {
+    REQUIRE(convert(arguments).status == 0);
+    const std::string bytes = read_file(folder / "m");
+    FileHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    return bytes.substr(header.provenance_offset, header.provenance_bytes);
+  };
+  const std::vector<std::string> lecture = {relative("lecture/model.pth"), "-o", folder / "m", "--no-text"};
+  CHECK(contains(provenance(lecture), "\nfamily=the video lecture's GPT\nattn_scale=head\n"));
+  CHECK(contains(convert(lecture).message, " ids without text, attn_scale=head\n"));
+  const std::string chosen = provenance({relative("no_positions/mask.pt"), "-o", folder / "m", "--no-text", "--gelu",
+                                         "tanh", "--positions", "none", "--attn-scale", "embd"});
+  CHECK(contains(chosen, "\nfamily=nanoGPT\ngelu=tanh\npositions=none\nattn_scale=embd\n"));
+}
+
+TEST_CASE("relatives: -v lists every tensor of a model that is refused") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments = {relative("mingpt/model.pt"), "-o", folder / "m", "--no-text"};
+  const Outcome quiet = convert(arguments);
+  CHECK(quiet.status == 1);
+  CHECK(contains(quiet.message, "give it with --n-head\n"));
+  CHECK(quiet.message.find('\n') == quiet.message.size() - 1);
+  std::vector<std::string> verbose = arguments;
+  verbose.push_back("-v");
+  const Outcome loud = convert(verbose);
+  CHECK(loud.status == 1);
+  for (const char* name : {"\"pos_emb\"", "\"blocks.1.mlp.2.bias\"", "\"blocks.0.attn.mask\"", "[1, 11, 10]"}) {
+    CHECK(contains(loud.message, name));
+  }
+  CHECK(folder.names().empty());
+}
+
 }  // namespace minnow::convert::test

@@ -46,8 +46,8 @@ enum class Clue {
   none,
   conv1d,         // linear layers are stored [in, out]
   header,         // the settings come from the header of a file without names
-  config_object,  // the settings come from an object of the training program's own
-  untied,         // no settings at all, masks, and an output matrix of its own
+  config_object,  // the settings are the 'config' of a training program without dropout
+  untied,         // no model_args, masks, and an output matrix of its own
 };
 
 struct Family {

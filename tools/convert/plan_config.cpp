@@ -95,7 +95,8 @@ class Planner {
     }
     config_.n_head = require_dimension("n_head", n_head);
     config_.head_size = require_dimension("head_size", q_rows / n_head);
-    const std::uint64_t k_rows = rows_of(Part::k) != 0 ? rows_of(Part::k) : q_rows;
+    const bool any_keys = rows_of(Part::k) != 0 && !has_heads_apart(family_);
+    const std::uint64_t k_rows = any_keys ? rows_of(Part::k) : q_rows;
     if (k_rows % config_.head_size != 0 || n_head % (k_rows / config_.head_size) != 0) {
       refuse("the keys have ", k_rows, " rows, which are no whole heads of ", config_.head_size, " that divide n_head ",
              n_head, "; expected such a number; give the right one with --n-head");
@@ -175,8 +176,10 @@ class Planner {
   }
 
   void plan_arithmetic() {
-    if (const std::optional<double> eps = settings_.number(Field::norm_eps))
+    if (const std::optional<double> eps = settings_.number(Field::norm_eps)) {
+      if (*eps > 1) refuse(settings_.name_of(Field::norm_eps), " is above 1; expected a small number; check the file");
       config_.norm_eps = static_cast<float>(*eps);
+    }
     const std::optional<Activation> stated = settings_.activation();
     if (stated) config_.activation = *stated;
     if (options_.gelu) {

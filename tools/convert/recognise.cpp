@@ -165,9 +165,10 @@ bool has_clue(const Checkpoint& checkpoint, const Match& match, const Recognised
     case Clue::header:
       return checkpoint.settings_source == "the header";
     case Clue::config_object:
-      return checkpoint.settings_source == "config";
+      return checkpoint.settings_source == "config" && checkpoint.settings.count("bias") == 0 &&
+             checkpoint.settings.count("dropout") == 0;
     case Clue::untied:
-      return checkpoint.settings.empty() && match.has_masks && wte != nullptr && head != nullptr &&
+      return checkpoint.settings_source != "model_args" && match.has_masks && wte != nullptr && head != nullptr &&
              !is_same_view(*wte, *head);
   }
   return false;

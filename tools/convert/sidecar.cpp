@@ -76,7 +76,9 @@ bool read_settings(const std::string& path, const std::string& name, Checkpoint*
 }  // namespace
 
 void read_sidecar(Checkpoint* checkpoint) {
-  if (!checkpoint->settings.empty()) return;
+  for (const auto& setting : checkpoint->settings) {
+    if (is_layer_count(setting.first)) return;
+  }
   const std::string& path = checkpoint->files[0]->path();
   for (const std::string& name : {meta_name_of(path), std::string("config.json")}) {
     const std::string sidecar = concat(folder_of(path), "/", name);

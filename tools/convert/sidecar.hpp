@@ -6,8 +6,9 @@
 
 namespace minnow::convert {
 
-// Fills checkpoint->settings from the first such file whose content is a model's settings. Does nothing if the
-// checkpoint has settings, or there is no such file. Throws Refusal, with the path, if that file cannot be read.
+// Replaces checkpoint->settings by those of the first such file whose content is a model's settings. Does nothing if
+// the checkpoint itself has a model's, or there is no such file. Throws Refusal, with the path, if that file cannot be
+// read.
 void read_sidecar(Checkpoint* checkpoint);
 
 }  // namespace minnow::convert
