@@ -66,7 +66,7 @@ void add_session_options(Options* options, SessionOptions* out) {
     policies.push_back({to_string(when), static_cast<std::uint32_t>(when)});
   }
   options->choice("when-full", "WHAT", policies, &out->when_full,
-                  "when the context is full: half, slide or stop; ring needs relative positions (half)");
+                  "when the context is full: half, slide or stop (half)");
   std::vector<Choice> isas;
   for (const Isa isa : {Isa::best, Isa::reference, Isa::avx2, Isa::vnni, Isa::neon, Isa::dotprod, Isa::armv7}) {
     isas.push_back({to_string(isa), static_cast<std::uint32_t>(isa)});
@@ -95,7 +95,8 @@ int open_model(const std::string& command, const std::string& path, LoadedModel*
 
 std::string session_refusal(Status status, const SessionConfig& config) {
   if (status == Status::unsupported && config.when_full == WhenFull::ring) {
-    return "--when-full ring: this model's positions are not relative, so old keys cannot be reused; use half or slide";
+    return "--when-full ring: this version does not reuse old keys, and with learned positions none can; use half or "
+           "slide";
   }
   if (status == Status::unsupported) {
     return std::string("--kv ") + to_string(config.kv) + ": this version does not have it, expected f16 or f32";

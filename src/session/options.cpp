@@ -29,7 +29,8 @@ Status check_when_full(WhenFull when) noexcept {
     case WhenFull::stop:
       return Status::ok;
     case WhenFull::ring:
-      return Status::unsupported;  // learned positions: measured, it ruins the text
+      return Status::unsupported;  // with learned positions, measured, it ruins the text; with relative ones, not done
+                                   // yet
   }
   return Status::bad_argument;
 }

@@ -125,7 +125,7 @@ TEST_CASE("program: options that this machine or model does not have") {
   CHECK(o.one_line_with("present: reference"));
   o = run_program({"run", model.path, "--when-full", "ring"});
   CHECK(o.status == 1);
-  CHECK(o.one_line_with("not relative"));
+  CHECK(o.one_line_with("does not reuse old keys"));
   o = run_program({"info", model.path, "--kv", "q8"});
   CHECK(o.status == 1);
   CHECK(o.one_line_with("--kv q8"));

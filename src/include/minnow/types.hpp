@@ -74,7 +74,7 @@ inline constexpr std::size_t kIsaCount = 6;  // without `best`
 enum class WhenFull : std::uint32_t {
   half = 0,   // keep the newest floor(T/2) tokens, re-encoded at positions 0.., then go on
   slide = 1,  // keep the newest T-1 tokens, re-encoded: what nanoGPT's generate() computes; slow
-  ring = 2,   // overwrite the oldest; only for models with relative positions
+  ring = 2,   // overwrite the oldest: not done by this version, and only ever for models with relative positions
   stop = 3,   // feed() returns context_full
 };
 
