@@ -94,6 +94,10 @@ class Reader {
   // Returns the key.
   std::string read_storage(NodeId node, NodeId dtype) {
     const NodeId id = tree_.is(node, NodeKind::storage) ? tree_.child(node, 0) : kNoNode;
+    if (tree_.is(id, NodeKind::text)) {
+      refuse("the checkpoint was saved with pickle protocol 0, which PyTorch itself cannot load; expected protocol 1 ",
+             "to 5; save it again without pickle_protocol");
+    }
     const NodeId key = tree_.is(id, NodeKind::tuple) ? tree_.child(id, 2) : kNoNode;
     if (!tree_.is(key, NodeKind::text)) refuse("the tensor ", quoted(tensor_.name), " has no storage; ", kDamaged);
     if (tree_.text(key).size() > kLongestKey) {
