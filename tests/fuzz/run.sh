@@ -5,10 +5,17 @@ set -eu
 
 # target  program  longest input  files or folders of seeds
 targets='
-zip         checkpoint  65536  tests/fixtures/variants
-pickle      pickle       8192  tests/fuzz/seeds/pickle
-meta        meta         8192  tests/fuzz/seeds/meta
-model       model       65536  tests/fuzz/seeds/model
+zip          checkpoint   65536  tests/fixtures/variants tests/fixtures/relatives/lecture
+legacy       checkpoint   65536  tests/fixtures/relatives/nanogpt
+safetensors  checkpoint   65536  tests/fixtures/relatives/hugging_face
+llm_c        checkpoint   65536  tests/fixtures/relatives/llmc
+llama2_c     checkpoint   65536  tests/fixtures/relatives/llama2_mqa
+inflate      inflate       8192  tests/fuzz/seeds/inflate
+pickle       pickle        8192  tests/fuzz/seeds/pickle
+json         json          8192  tests/fuzz/seeds/json
+meta         vocabulary    8192  tests/fuzz/seeds/vocabulary
+bpe          vocabulary   16384  tests/fixtures/vocabularies
+model        model        65536  tests/fuzz/seeds/model
 '
 
 # Runs one target; its verdict goes to a file of its own.
