@@ -46,7 +46,7 @@ Merge last_merge(std::vector<Part>* parts, const Join& join) {
   return p[0].rank == kNoId ? none : Merge{p[0].id, p[1].id, p[0].rank, p[0].result};
 }
 
-// The work on a token grows with the square of its length, which is some ten bytes in a real vocabulary.
+// The work on a token grows with the square of its length. The squares add up to 20 millions at most in real vocabularies.
 class WorkLimit {
  public:
   void count(std::string_view piece) {
@@ -56,7 +56,7 @@ class WorkLimit {
   }
 
  private:
-  static constexpr std::uint64_t kLimit = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t kLimit = std::uint64_t{1} << 27;
   std::uint64_t done_ = 0;
 };
 
