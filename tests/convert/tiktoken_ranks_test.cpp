@@ -62,6 +62,20 @@ TEST_CASE("rank file: what is refused") {
   CHECK(contains(refused(bytes + rank_line("a", 256)), "two ids mean \"a\", the later one is 256"));
   CHECK(contains(refused(rank_line("a", 0)), "no token is the single byte 0;"));
   CHECK(contains(refused(""), "no token"));
+  for (const char* piece : {";\n", "a.", "1a", "\n\na", "  a", "a\u0301", "'S"}) {
+    std::string file = bytes;
+    for (std::size_t length = 2; length <= std::string(piece).size(); ++length) {
+      file += rank_line(std::string(piece).substr(0, length), 254 + length);
+    }
+    CHECK_MESSAGE(contains(refused(file), "goes across what GPT-2 splits"), piece);
+  }
+  for (const char* piece : {" a", "\n\n", "''", "'s", " '", "\u00e9\u00df", "\u0661\u0662", " \u4e00", "\u3000 "}) {
+    std::string file = bytes;
+    for (std::size_t length = 2; length <= std::string(piece).size(); ++length) {
+      file += rank_line(std::string(piece).substr(0, length), 254 + length);
+    }
+    CHECK_MESSAGE(refused(file).empty(), piece);
+  }
   std::string large = bytes;
   for (std::size_t rank = 256; rank < 100256; ++rank) large += rank_line(number(rank, 3), rank);
   CHECK(contains(refused(large), "100256 ranks, as in the vocabulary cl100k_base, which splits text in another way"));

@@ -43,6 +43,25 @@ TEST_CASE("tokenizer section: characters, in the order of their bytes") {
   CHECK(checked.view.header->max_piece_bytes == 4);
 }
 
+TEST_CASE("tokenizer section: every format's is what the runtime accepts") {
+  for (const char* name :
+       {"alone/vocab.bpe", "pair/merges.txt", "pair/vocab.json", "json/tokenizer.json", "json_pairs/tokenizer.json",
+        "ranks/small.tiktoken", "pieces/tokenizer.bin", "old/tokenizer.bin", "../random-2x48/meta.pkl"}) {
+    const Checked checked(read_vocabulary(vocabulary_fixture(name), 448, ""));
+    CHECK_MESSAGE(checked.accepted, name, ": ", checked.message);
+  }
+  const Checked bytes(byte_vocabulary());
+  CHECK_MESSAGE(bytes.accepted, bytes.message);
+  MergesWithIds two_ways;  // to one token, special tokens in front, one that no merge makes
+  two_ways.merges = read_file(vocabulary_fixture("pair/merges.txt"));
+  two_ways.ids = read_file(vocabulary_fixture("pair/vocab.json"));
+  two_ways.ids.replace(two_ways.ids.rfind('}'), 1, ", \"zqzq\": 437}");
+  two_ways.added = "{\"<|more|>\": 438, \"two words\": 439}";
+  const Checked checked(read_merges_with_ids(two_ways));
+  CHECK_MESSAGE(checked.accepted, checked.message);
+  CHECK(checked.view.header->n_special == 3);
+}
+
 TEST_CASE("tokenizer section: one vocabulary in four formats is the same bytes") {
   const std::string section =
       make_tokenizer_section(read_merges(read_file(vocabulary_fixture("alone/vocab.bpe")), 448));

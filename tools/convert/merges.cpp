@@ -1,17 +1,16 @@
-// Depends on refusal and text/utf8.hpp.
+// Depends on refusal, model/check_tokenizer.hpp and text/utf8.hpp.
 #include "tools/convert/merges.hpp"
 
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/check_tokenizer.hpp"
 #include "text/utf8.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert {
 
 namespace {
-
-constexpr std::size_t kMaxMergedBytes = 512;  // the runtime's
 
 // The text of a token on its way to becoming one: what encoding has made of it so far.
 struct Part {
@@ -46,7 +45,8 @@ Merge last_merge(std::vector<Part>* parts, const Join& join) {
   return p[0].rank == kNoId ? none : Merge{p[0].id, p[1].id, p[0].rank, p[0].result};
 }
 
-// The work on a token grows with the square of its length. The squares add up to 20 millions at most in real vocabularies.
+// The work on a token grows with the square of its length. The squares add up to 20 millions at most in real
+// vocabularies.
 class WorkLimit {
  public:
   void count(std::string_view piece) {
