@@ -33,9 +33,10 @@ std::string inflated(const std::string& stream, std::uint64_t bytes, std::size_t
   };
   std::string out;
   try {
-    inflate(source, bytes, [&](const unsigned char* data, std::size_t count) {
+    const std::uint64_t used = inflate(source, bytes, [&](const unsigned char* data, std::size_t count) {
       out.append(reinterpret_cast<const char*>(data), count);
     });
+    CHECK(used <= stream.size());
     return out;
   } catch (const Refusal& refusal) {
     CHECK(out.size() <= bytes);
@@ -135,6 +136,20 @@ TEST_CASE("inflate: stored blocks longer than the window") {
   CHECK(inflated(stream, expected.size()) == expected);
   stream[1] = 1;
   CHECK(contains(inflated(stream, expected.size()), "the length of a stored block is wrong"));
+}
+
+TEST_CASE("inflate: says where the stream ends") {
+  const std::string stream = from_hex("cb48cdc9c957c8402701") + "behind";
+  for (const std::size_t piece : {1, 9, 10, 11, 16}) {
+    std::size_t at = 0;
+    const auto source = [&](unsigned char* out, std::size_t) {
+      const std::size_t count = std::min(piece, stream.size() - at);
+      std::memcpy(out, stream.data() + at, count);
+      at += count;
+      return count;
+    };
+    CHECK(inflate(source, 23, [](const unsigned char*, std::size_t) {}) == 10);
+  }
 }
 
 TEST_CASE("inflate: what is no stream") {

@@ -40,6 +40,7 @@ struct ZipMaker {
     std::string local_name;                    // empty: name
     std::uint64_t header_offset = UINT64_MAX;  // as the directory says; UINT64_MAX: the right one
     std::uint64_t bytes = UINT64_MAX;
+    // A deflated entry's data are deflate already, and `bytes` is what they inflate to.
   };
   std::vector<Entry> entries;
   std::string comment;

@@ -84,6 +84,7 @@ std::vector<ZipMaker::Piece> ZipMaker::pieces() const {
     const std::string& local = e.local_name.empty() ? e.name : e.local_name;
     const std::uint64_t header = e.header_offset == UINT64_MAX ? at : e.header_offset;
     const std::uint64_t bytes = e.bytes == UINT64_MAX ? e.data.size() + e.hole : e.bytes;
+    const std::uint64_t stored = e.method == 8 ? e.data.size() : bytes;
     const std::size_t padding = (64 - (at + 30 + local.size() + 4) % 64) % 64;
     append("PK\x03\x04" + number(0, 2) + number(e.flags, 2) + number(e.method, 2) + number(0, 4) + number(0, 8) +
            number(0, 4) + number(local.size(), 2) + number(4 + padding, 2) + local + "FB" + number(padding, 2) +
@@ -92,13 +93,13 @@ std::vector<ZipMaker::Piece> ZipMaker::pieces() const {
     out.back().hole = e.hole;
     out.push_back({"", 0});
     at += e.hole;
-    append("PK\x07\x08" + number(e.crc, 4) + number(bytes, 4) + number(bytes, 4));
+    append("PK\x07\x08" + number(e.crc, 4) + number(stored, 4) + number(bytes, 4));
     const std::string extra =
-        zip64_sizes ? number(1, 2) + number(24, 2) + number(bytes, 8) + number(bytes, 8) + number(header, 8) : "";
+        zip64_sizes ? number(1, 2) + number(24, 2) + number(bytes, 8) + number(stored, 8) + number(header, 8) : "";
     const auto narrow = [&](std::uint64_t value) { return number(zip64_sizes ? 0xffffffff : value, 4); };
     directory += "PK\x01\x02" + number(0, 4) + number(e.flags, 2) + number(e.method, 2) + number(0, 4) +
-                 number(e.crc, 4) + narrow(bytes) + narrow(bytes) + number(e.name.size(), 2) + number(extra.size(), 2) +
-                 number(0, 2) + number(0, 8) + narrow(header) + e.name + extra;
+                 number(e.crc, 4) + narrow(stored) + narrow(bytes) + number(e.name.size(), 2) +
+                 number(extra.size(), 2) + number(0, 2) + number(0, 8) + narrow(header) + e.name + extra;
   }
   const std::uint64_t directory_at = at;
   const std::uint64_t count = directory_entries == UINT64_MAX ? entries.size() : directory_entries;

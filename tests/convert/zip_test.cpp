@@ -111,6 +111,33 @@ TEST_CASE("zip: what is refused when it is read") {
   CHECK(read_entry(zip, "top/b") == "second");
 }
 
+TEST_CASE("zip: deflated entries") {
+  // "second", as one stored block of deflate.
+  const std::string stream = number(1, 1) + number(6, 2) + number(0xffff ^ 6, 2) + "second";
+  const auto deflated = [&](std::uint64_t bytes) {
+    ZipMaker zip = two_entries();
+    zip.entries[0].data = stream;
+    zip.entries[0].method = 8;
+    zip.entries[0].bytes = bytes;
+    return zip;
+  };
+  CHECK(read_entry(deflated(6), "top/b") == "second");
+  CHECK(read_entry(deflated(6), "top/a") == "the first by name");
+  CHECK(contains(read_entry(deflated(5), "top/b"), "gives more than the 5 bytes"));
+  CHECK(contains(read_entry(deflated(7), "top/b"), "gives 6 bytes where 7 were announced"));
+  CHECK(contains(read_entry(deflated(20000), "top/b"), "cannot become 20000"));
+  ZipMaker zip = deflated(6);
+  zip.entries[0].crc ^= 1;
+  CHECK(contains(read_entry(zip, "top/b"), "checksum"));
+  CHECK(read_entry(zip, "top/b", false) == "second");
+  zip = deflated(6);
+  zip.entries[0].data += "more";
+  CHECK(contains(read_entry(zip, "top/b"), "bytes behind its end"));
+  zip = deflated(6);
+  zip.entries[0].data.pop_back();
+  CHECK(contains(read_entry(zip, "top/b"), "ends too early"));
+}
+
 TEST_CASE("zip: entries that overlap, leave the file, or are announced but not there") {
   ZipMaker zip = two_entries();
   zip.entries[0].bytes = 7000;  // over the next entry

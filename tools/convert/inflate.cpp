@@ -44,10 +44,13 @@ class BitReader {
     return value;
   }
   void drop_to_byte() { drop(held_ % 8); }
+  // Begun bytes count.
+  std::uint64_t bytes_used() const { return filled_before_ + at_ - (held_ - padding_) / 8; }
 
  private:
   unsigned next_byte() {
     if (at_ == filled_) {
+      filled_before_ += at_;
       at_ = 0;
       filled_ = ended_ ? 0 : source_(buffer_, sizeof buffer_);
       ended_ = filled_ == 0;
@@ -63,6 +66,7 @@ class BitReader {
   unsigned char buffer_[4096];
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
+  std::uint64_t filled_before_ = 0;  // bytes of earlier fillings
   bool ended_ = false;
   std::uint64_t bits_ = 0;
   unsigned held_ = 0;     // bits in bits_
@@ -138,7 +142,7 @@ class Inflater {
   Inflater(const InflateSource& source, std::uint64_t bytes, const InflateSink& sink)
       : in_(source), bytes_(bytes), sink_(sink) {}
 
-  void run() {
+  std::uint64_t run() {
     bool last = false;
     while (!last) {
       last = in_.take(1) != 0;
@@ -155,6 +159,7 @@ class Inflater {
     if (written_ != bytes_) {
       damaged(concat("it gives ", written_, " bytes where ", bytes_, " were announced"));
     }
+    return in_.bytes_used();
   }
 
  private:
@@ -266,9 +271,9 @@ class Inflater {
 
 }  // namespace
 
-void inflate(const InflateSource& source, std::uint64_t bytes, const InflateSink& sink) {
+std::uint64_t inflate(const InflateSource& source, std::uint64_t bytes, const InflateSink& sink) {
   const auto inflater = std::make_unique<Inflater>(source, bytes, sink);  // too large for a small stack
-  inflater->run();
+  return inflater->run();
 }
 
 }  // namespace minnow::convert

@@ -15,7 +15,8 @@ using InflateSink = std::function<void(const unsigned char* data, std::size_t by
 // No deflate stream says more than this many bytes with one.
 inline constexpr std::uint64_t kMaxInflation = 1032;
 
-// Decodes one stream, which must give exactly `bytes` bytes. Throws Refusal: "the compressed data ..".
-void inflate(const InflateSource& source, std::uint64_t bytes, const InflateSink& sink);
+// Decodes one stream, which must give exactly `bytes` bytes, and returns how many bytes of the source it has; more may
+// have been taken. Throws Refusal: "the compressed data ..".
+std::uint64_t inflate(const InflateSource& source, std::uint64_t bytes, const InflateSink& sink);
 
 }  // namespace minnow::convert

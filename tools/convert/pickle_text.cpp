@@ -34,15 +34,16 @@ bool parse_decimal(std::string_view text, std::int64_t* value, bool* too_big) {
   const bool negative = !text.empty() && text[0] == '-';
   if (negative) text.remove_prefix(1);
   if (text.empty()) return false;
+  const std::uint64_t limit = static_cast<std::uint64_t>(INT64_MAX) + (negative ? 1 : 0);
   std::uint64_t magnitude = 0;
   *too_big = false;
   for (const char c : text) {
     if (c < '0' || c > '9') return false;
     const std::uint64_t digit = static_cast<std::uint64_t>(c - '0');
-    *too_big = *too_big || magnitude > (static_cast<std::uint64_t>(INT64_MAX) - digit) / 10;
+    *too_big = *too_big || magnitude > (limit - digit) / 10;
     magnitude = *too_big ? 0 : magnitude * 10 + digit;
   }
-  *value = negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+  *value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
   return true;
 }
 

@@ -237,8 +237,9 @@ void ZipArchive::unpack(const ZipEntry& entry, const InflateSink& sink) const {
     std::vector<unsigned char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(left, std::uint64_t{1} << 18)));
     while (left > 0) counted(buffer.data(), source(buffer.data(), buffer.size()));
   } else {
-    inflate(source, entry.bytes, counted);
-    if (left > 0) damaged(concat("the entry ", quoted(entry.name), " has bytes behind its end"));
+    if (inflate(source, entry.bytes, counted) != entry.stored_bytes) {
+      damaged(concat("the entry ", quoted(entry.name), " has bytes behind its end"));
+    }
   }
   if (has_crc(entry) && crc != entry.crc) damaged(concat("the checksum of ", quoted(entry.name), " is wrong"));
 }
