@@ -191,7 +191,7 @@ Status check_bytes(const TokenizerView& view, Fault* fault) noexcept {
       return corrupt(fault, "tokenizer: sorted lacks the id of a byte", offset, id);
     }
   }
-  if (header.space_prefix != 0 && view.byte_id[' '] == kNoId) {
+  if (header.space_prefix != 0 && view.byte_id[0x20] == kNoId) {
     const std::uint32_t place = lower_bound(view, 0, header.n_pieces, " ");
     if (place == header.n_pieces || view.piece(view.sorted[place]) != " ") {
       return corrupt(fault, "tokenizer: space_prefix without an id for a space",
