@@ -41,12 +41,30 @@ TEST_CASE("families: no name stands twice in a table, and every table has a whol
   }
 }
 
-TEST_CASE("recognise: wrappers in any order and number") {
-  CHECK(without_wrappers("_orig_mod.module.model._forward_module.transformer.h.0.x") == "h.0.x");
-  CHECK(without_wrappers("module.module.wte.weight") == "wte.weight");
-  CHECK(without_wrappers("models.wte") == "models.wte");
-  CHECK(without_wrappers("h.0.module.x") == "h.0.module.x");
-  CHECK(without_wrappers("") == "");
+TEST_CASE("recognise: a model inside another, by whatever name") {
+  for (const char* prefix : {"net.", "lit.gpt._orig_mod.", "a.b.module.c."}) {
+    Shapes shapes = gpt2_shapes();
+    for (auto& each : shapes) each.first = prefix + each.first;
+    CHECK(family_of(made_up(shapes)) == "nanoGPT");
+    shapes.push_back({"loss.weight", {2}});
+    CHECK(contains(family_of(made_up(shapes)), "no tensor has a name that is known: "));
+  }
+}
+
+TEST_CASE("recognise: tied tensors that were stored once under the output's name") {
+  Shapes shapes = gpt2_shapes();
+  shapes[0].first = "lm_head.weight";
+  const Checkpoint checkpoint = made_up(shapes);
+  const Recognised found = recognise(checkpoint);
+  CHECK(found.pieces_of(kNoLayer, Role::wte) == found.pieces_of(kNoLayer, Role::lm_head_weight));
+  PlanOptions options;
+  options.n_head = 2;
+  const Planned p = plan(checkpoint, options);
+  CHECK(p.plan.config.output == Output::tied);
+  CHECK(p.plan.config.vocab_size == 7);
+  shapes = lecture_shapes();
+  shapes.erase(shapes.begin());
+  CHECK(contains(plan(made_up(shapes)).fault, "\"token_embedding_table.weight\" is missing"));
 }
 
 TEST_CASE("recognise: a family's own names") {

@@ -177,6 +177,7 @@ void list_tensors(const ModelPlan& plan) {
       std::fprintf(stderr, "%-44s %-14s %s -> %s\n", quoted(source.name).c_str(), shape_text(source).c_str(),
                    dtype_name(source.dtype), to_string(tensor.type));
     }
+    if (tensor.sources.empty()) std::fprintf(stderr, "%-44s computed -> f32\n", tensor.spec.name);
   }
 }
 

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <set>
 
+#include "tools/convert/bare_names.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert {
 
 namespace {
-
-constexpr std::string_view kWrappers[] = {"_orig_mod.", "module.", "model.", "_forward_module.", "transformer."};
 
 // Buffers that were saved with the weights: causal masks and tables of rotary positions.
 constexpr std::string_view kMasks[] = {"bias", "mask", "tril", "causal_mask"};  // [T, T] or [1, 1, T, T]
@@ -70,6 +69,12 @@ bool read_buffer(const StoredTensor& tensor, Recognised* out) {
   return false;
 }
 
+struct NamedTensor {
+  std::string name;  // bare
+  const StoredTensor* tensor;
+};
+using NamedTensors = std::vector<NamedTensor>;
+
 struct Match {
   const Family* family = nullptr;
   std::size_t known = 0;
@@ -77,18 +82,18 @@ struct Match {
   bool has_masks = false;
 };
 
-Match match(const Checkpoint& checkpoint, const Family& family) {
+Match match(const NamedTensors& tensors, const Family& family) {
   Match out;
   out.family = &family;
   Recognised ignored;
-  for (const StoredTensor& tensor : checkpoint.tensors) {
+  for (const NamedTensor& each : tensors) {
     PieceKey key;
-    if (find_pattern(family, without_wrappers(tensor.name), &key) != nullptr) {
+    if (find_pattern(family, each.name, &key) != nullptr) {
       ++out.known;
-    } else if (read_buffer(tensor, &ignored)) {
+    } else if (read_buffer(*each.tensor, &ignored)) {
       out.has_masks = true;
     } else {
-      out.left_over.push_back(&tensor);
+      out.left_over.push_back(each.tensor);
     }
   }
   return out;
@@ -112,11 +117,11 @@ std::string list_families() {
 }
 
 // A tensor that the family's models have, and this checkpoint in no layer; or empty.
-std::string find_missing(const Checkpoint& checkpoint, const Family& family) {
+std::string find_missing(const NamedTensors& tensors, const Family& family) {
   std::set<Role> found;
-  for (const StoredTensor& tensor : checkpoint.tensors) {
+  for (const NamedTensor& each : tensors) {
     PieceKey key;
-    const NamePattern* const pattern = find_pattern(family, without_wrappers(tensor.name), &key);
+    const NamePattern* const pattern = find_pattern(family, each.name, &key);
     if (pattern != nullptr && pattern->feature == nullptr) found.insert(pattern->role);
   }
   for (const NamePattern& pattern : family.patterns) {
@@ -126,15 +131,15 @@ std::string find_missing(const Checkpoint& checkpoint, const Family& family) {
   return {};
 }
 
-[[noreturn]] void refuse_strangers(const Checkpoint& checkpoint) {
+[[noreturn]] void refuse_strangers(const NamedTensors& tensors) {
   std::vector<const StoredTensor*> all;
-  for (const StoredTensor& tensor : checkpoint.tensors) all.push_back(&tensor);
+  for (const NamedTensor& each : tensors) all.push_back(each.tensor);
   refuse("no tensor has a name that is known: ", all.empty() ? "there are none" : list_tensors(all),
          "; expected the names of ", list_families(), "; -v lists all tensors");
 }
 
-[[noreturn]] void refuse_left_over(const Checkpoint& checkpoint, const Match& nearest) {
-  const std::string missing = find_missing(checkpoint, *nearest.family);
+[[noreturn]] void refuse_left_over(const NamedTensors& tensors, const Match& nearest) {
+  const std::string missing = find_missing(tensors, *nearest.family);
   refuse("the names are nearest to those of ", nearest.family->name, ", but ", list_tensors(nearest.left_over),
          nearest.left_over.size() == 1 ? " is unknown" : " are unknown",
          missing.empty() ? std::string() : concat(" and ", quoted(missing), " is missing"),
@@ -174,12 +179,13 @@ bool has_clue(const Checkpoint& checkpoint, const Match& match, const Recognised
   return false;
 }
 
-Recognised sort_out(const Checkpoint& checkpoint, const Family& family) {
+Recognised sort_out(const NamedTensors& tensors, const Family& family) {
   Recognised out;
   out.family = &family;
-  for (const StoredTensor& tensor : checkpoint.tensors) {
+  for (const NamedTensor& each : tensors) {
+    const StoredTensor& tensor = *each.tensor;
     PieceKey key;
-    const NamePattern* const pattern = find_pattern(family, without_wrappers(tensor.name), &key);
+    const NamePattern* const pattern = find_pattern(family, each.name, &key);
     if (pattern == nullptr) {
       read_buffer(tensor, &out);
       continue;
@@ -194,22 +200,39 @@ Recognised sort_out(const Checkpoint& checkpoint, const Family& family) {
              "; expected one; save the state dict of one model");
     }
   }
+  // A writer that stores shared tensors once may have kept the output's name.
+  const auto head = out.pieces.find({kNoLayer, Role::lm_head_weight, Part::whole, 0});
+  if (head != out.pieces.end() && !family.own_output) {
+    out.pieces.emplace(PieceKey{kNoLayer, Role::wte, Part::whole, 0}, head->second);
+  }
   return out;
 }
 
-}  // namespace
-
-std::string_view without_wrappers(std::string_view name) {
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view wrapper : kWrappers) {
-      if (name.substr(0, wrapper.size()) != wrapper) continue;
-      name.remove_prefix(wrapper.size());
-      again = true;
-    }
-  }
-  return name;
+std::vector<Match> match_all(const NamedTensors& tensors) {
+  std::vector<Match> out;
+  for (const Family& family : families()) out.push_back(match(tensors, family));
+  return out;
 }
+
+const Match& nearest_of(const std::vector<Match>& all) {
+  return *std::max_element(all.begin(), all.end(), [](const Match& a, const Match& b) { return a.known < b.known; });
+}
+
+constexpr int kDeepest = 8;  // of models inside others
+
+// Bare names; where no family knows any of them, without what they have in common.
+NamedTensors name_tensors(const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : checkpoint.tensors) names.push_back(bare_name(tensor.name));
+  for (int dropped = 0;; ++dropped) {
+    NamedTensors out;
+    for (std::size_t i = 0; i < names.size(); ++i) out.push_back({names[i], &checkpoint.tensors[i]});
+    const bool known = nearest_of(match_all(out)).known != 0;
+    if (known || dropped == kDeepest || !drop_common_part(&names)) return out;
+  }
+}
+
+}  // namespace
 
 std::string family_name_of(const Family& family, const PieceKey& key) {
   for (const NamePattern& pattern : family.patterns) {
@@ -258,19 +281,18 @@ std::vector<const StoredTensor*> Recognised::pieces_of(std::uint32_t layer, Role
 }
 
 Recognised recognise(const Checkpoint& checkpoint) {
-  std::vector<Match> all;
-  for (const Family& family : families()) all.push_back(match(checkpoint, family));
-  Match nearest =
-      *std::max_element(all.begin(), all.end(), [](const Match& a, const Match& b) { return a.known < b.known; });
-  if (nearest.known == 0) refuse_strangers(checkpoint);
-  Recognised out = sort_out(checkpoint, *nearest.family);
+  const NamedTensors tensors = name_tensors(checkpoint);
+  std::vector<Match> all = match_all(tensors);
+  Match nearest = nearest_of(all);
+  if (nearest.known == 0) refuse_strangers(tensors);
+  Recognised out = sort_out(tensors, *nearest.family);
   // Of the families with these names the first that the rest of the checkpoint speaks for.
   for (const Match& each : all) {
     if (each.family->patterns.data() != nearest.family->patterns.data() || !has_clue(checkpoint, each, out)) continue;
     nearest = each;
     break;
   }
-  if (!nearest.left_over.empty()) refuse_left_over(checkpoint, nearest);
+  if (!nearest.left_over.empty()) refuse_left_over(tensors, nearest);
   out.family = nearest.family;
   return out;
 }

@@ -32,10 +32,6 @@ struct Recognised {
   std::vector<const StoredTensor*> pieces_of(std::uint32_t layer, Role role, std::optional<Part> part = {}) const;
 };
 
-// Without what programs put in front of every name, in any order and number: "_orig_mod.", "module.", ..,
-// and without GPT-2's "transformer.".
-std::string_view without_wrappers(std::string_view name);
-
 // As the family calls it: "layers.3.attention.wq.weight". `whole` is also the first part of a tensor that is always
 // apart. Empty: the family has no such tensor.
 std::string family_name_of(const Family& family, const PieceKey& key);
