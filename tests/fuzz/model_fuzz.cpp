@@ -43,6 +43,10 @@ void use_tokenizer(const Model& model, std::string_view text) {
   std::string back;
   for (std::size_t i = 0; i < result.tokens; ++i) back += tokenizer.piece(ids[i]);
   if (back != text) __builtin_trap();  // encoding never changes the text
+  EncodeConfig config;
+  config.special = true;
+  config.begin = true;
+  if (tokenizer.encode(text, config, {ids.data(), ids.size()}, &result) != Status::ok) __builtin_trap();
 }
 
 void run(const Model& model, const std::uint8_t* bytes, std::size_t count) {
