@@ -139,6 +139,25 @@ TEST_CASE("input: reads beyond the end, changes while it is read") {
   CHECK(contains(fault_of([&] { file.require_unchanged(); }), "was written to"));
 }
 
+TEST_CASE("temporary file: has no name, and reads as what was appended") {
+  const TemporaryFolder folder;
+  std::shared_ptr<const InputFile> input;
+  {
+    TemporaryFile file(folder.path());
+    CHECK(folder.names().empty());
+    file.append("0123", 4);
+    file.append("456", 3);
+    CHECK(file.size() == 7);
+    input = file.finish("its/name");
+  }
+  CHECK(input->path() == "its/name");
+  CHECK(input->read_all(7) == "0123456");
+  input->require_unchanged();
+  { TemporaryFile unused(folder.path()); }
+  CHECK(folder.names().empty());
+  CHECK(contains(fault_of([&] { TemporaryFile file(folder / "none"); }), "cannot hold a temporary file"));
+}
+
 TEST_CASE("signals: SIGINT, SIGTERM and SIGHUP stop the next read or write, and nothing else") {
   const TemporaryFolder folder;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

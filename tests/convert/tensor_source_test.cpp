@@ -126,6 +126,67 @@ TEST_CASE("tensor_source: integers are refused, by name and type") {
   CHECK(text.find("holds int64 numbers") != std::string::npos);
 }
 
+TEST_CASE("tensor_source: int8 numbers in groups") {
+  const TemporaryFolder folder;
+  std::string numbers;
+  for (int i = 0; i < 60; ++i) numbers += static_cast<char>(i * 4 - 128);
+  std::vector<float> scales;
+  for (int i = 0; i < 12; ++i) scales.push_back(0.5f * static_cast<float>(i));
+  write_file(folder / "x", "abc" + numbers + "?" + raw(scales));
+  const InputFile file(folder / "x");
+  // Groups of 5 over rows of 6 and 4: a group may lie in two rows.
+  for (const std::uint64_t columns : {6u, 4u}) {
+    for (const bool transposed : {false, true}) {
+      const std::uint64_t rows = 60 / columns;
+      StoredTensor t = transposed ? matrix(columns, rows, 1, columns, 0) : matrix(rows, columns, columns, 1, 0);
+      t.dtype = Dtype::q8_groups;
+      t.group = 5;
+      t.scale_offset = 3 + 60 + 1;
+      std::vector<float> out(60);
+      RowReader reader(file, t);
+      for (std::uint64_t r = 0; r < t.rows(); ++r) reader.read(r, 1, &out[r * t.columns()]);
+      bool same = true;
+      for (std::uint64_t r = 0; r < t.rows(); ++r) {
+        for (std::uint64_t c = 0; c < t.columns(); ++c) {
+          const int i = static_cast<int>(transposed ? c * columns + r : r * columns + c);
+          same =
+              same && out[r * t.columns() + c] == static_cast<float>(i * 4 - 128) * (0.5f * static_cast<float>(i / 5));
+        }
+      }
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("tensor_source: shapes and storages that are counted") {
+  const auto fault_of = [](const std::vector<std::uint64_t>& shape) {
+    try {
+      StoredTensor t;
+      set_shape(shape, &t);
+      require_inside_storage(t);
+      return std::string();
+    } catch (const Refusal& refusal) {
+      return std::string(refusal.what());
+    }
+  };
+  CHECK(fault_of({}).empty());
+  CHECK(fault_of({2, 3, 4, 5}).empty());
+  CHECK(fault_of({UINT64_MAX}).empty());
+  CHECK(contains(fault_of({UINT64_MAX, 2}), "more elements than can be counted"));
+  CHECK(contains(fault_of({2, 0}), "is empty"));
+  CHECK(contains(fault_of({1, 1, 1, 1, 1}), "5 dimensions"));
+  StoredTensor t;
+  set_shape({2, 3}, &t);
+  CHECK(t.storage_elements == 6);
+  CHECK(t.stride[0] == 3);
+  CHECK(t.stride[1] == 1);
+  std::uint64_t bytes = 0;
+  CHECK(storage_bytes(t, &bytes));
+  CHECK(bytes == 24);
+  t.storage_elements = UINT64_MAX / 4 + 1;
+  CHECK_FALSE(storage_bytes(t, &bytes));
+}
+
 TEST_CASE("tensor_source: how many rows at a time") {
   for (const std::uint64_t columns : {1u, 7u, 192u, 768u, 3072u, 65536u, 1000000u}) {
     CHECK(rows_per_read(columns) % 8 == 0);

@@ -48,6 +48,9 @@ struct ReadOptions {
 // Reads a checkpoint of any kind, known by its content. Only tables of contents are held in memory. Throws Refusal.
 Checkpoint read_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
 
+// The same, of a checkpoint in one file.
+Checkpoint read_single_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});
+
 // The readers of single kinds. Each throws Refusal.
 Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const ReadOptions& options = {});  // zip
 Checkpoint read_legacy_torch(std::shared_ptr<const InputFile> file);  // before PyTorch 1.6

@@ -57,7 +57,7 @@ class Reader {
     try {
       const auto file = std::make_shared<const InputFile>(path);
       if (looks_like_index(*file)) refuse("this is an index itself; expected a file with tensors; ", kExpected);
-      merge(read_checkpoint(file, options_), name, expected);
+      merge(read_single_checkpoint(file, options_), name, expected);
     } catch (const Refusal& refusal) {
       throw Refusal(refusal.what(), refusal.path().empty() ? path : refusal.path());
     }
