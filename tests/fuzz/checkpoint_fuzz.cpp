@@ -5,6 +5,28 @@
 #include "tools/convert/model_plan.hpp"
 #include "tools/convert/refusal.hpp"
 
+namespace {
+
+// As the checkpoint says it, else with options that supply what it may lack.
+minnow::convert::ModelPlan plan_anyhow(const minnow::convert::Checkpoint& checkpoint) {
+  using namespace minnow;
+  convert::PlanOptions options;
+  try {
+    return convert::plan_model(checkpoint, options);
+  } catch (const convert::Refusal&) {
+    options.n_head = 1;
+  }
+  try {
+    return convert::plan_model(checkpoint, options);
+  } catch (const convert::Refusal&) {
+    options.positions = Positions::sinusoidal;
+    options.block_size = 8;
+  }
+  return convert::plan_model(checkpoint, options);
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace minnow;
   const fuzz::MemoryFile file(data, size);
@@ -12,9 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     convert::ReadOptions read_options;
     read_options.check_crcs = false;  // else nearly every change would end there
     const convert::Checkpoint checkpoint = convert::read_checkpoint(file.open(), read_options);
-    convert::PlanOptions options;
-    if (checkpoint.settings.count("n_head") == 0) options.n_head = 1;
-    const convert::ModelPlan plan = convert::plan_model(checkpoint, options);
+    const convert::ModelPlan plan = plan_anyhow(checkpoint);
     std::vector<float> row;
     for (const convert::PlannedTensor& tensor : plan.tensors) {
       for (const convert::StoredTensor& source : tensor.sources) {
