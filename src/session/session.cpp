@@ -28,8 +28,8 @@ void append(SessionState& s, Span<const Token> tokens) noexcept {
   }
 }
 
-// Forgets all but the newest `keep` tokens and encodes these again, at positions 0 .. keep - 1. Absolute positions
-// leave no other way: every cached key and value carries the position it was computed at.
+// Forgets all but the newest `keep` tokens and encodes these again, at positions 0 .. keep - 1. Every cached key
+// carries the position it was computed at, and every value what its token could see from there.
 void re_encode(SessionState& s, std::uint32_t keep) noexcept {
   std::memmove(s.tokens, s.tokens + (s.ring.count - keep), keep * sizeof(Token));
   s.ring.clear();
