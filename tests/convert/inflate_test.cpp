@@ -89,7 +89,7 @@ TEST_CASE("inflate: stored, fixed and dynamic blocks") {
   CHECK(inflated(from_hex("010300fcff616263"), 3) == "abc");
   CHECK(inflated(from_hex("cb48cdc9c957c8402701"), 23) == "hello hello hello hello");
   const std::string text = dynamic_text();
-  for (const std::size_t piece : {1, 7, 4096}) CHECK(inflated(from_hex(kDynamic), text.size(), piece) == text);
+  for (const std::size_t piece : {1u, 7u, 4096u}) CHECK(inflated(from_hex(kDynamic), text.size(), piece) == text);
 }
 
 TEST_CASE("inflate: matches of every length and distance, through many windows") {
@@ -140,7 +140,7 @@ TEST_CASE("inflate: stored blocks longer than the window") {
 
 TEST_CASE("inflate: says where the stream ends") {
   const std::string stream = from_hex("cb48cdc9c957c8402701") + "behind";
-  for (const std::size_t piece : {1, 9, 10, 11, 16}) {
+  for (const std::size_t piece : {1u, 9u, 10u, 11u, 16u}) {
     std::size_t at = 0;
     const auto source = [&](unsigned char* out, std::size_t) {
       const std::size_t count = std::min(piece, stream.size() - at);
@@ -195,6 +195,15 @@ TEST_CASE("inflate: what is no stream") {
                               .bytes,
                           0),
                  "a block has no end"));
+}
+
+TEST_CASE("inflate: many blocks of nothing") {
+  BitMaker bits;
+  for (int i = 0; i < 2000; ++i) bits.put(0, 1).put(1, 2).literal(256);
+  CHECK(contains(inflated(bits.put(1, 1).put(1, 2).literal(256).bytes, 0), "more blocks than so few bytes need"));
+  BitMaker flushed;  // stored blocks of nothing are how a stream is flushed
+  for (int i = 0; i < 2000; ++i) flushed.put(0, 8).put(0, 16).put(0xffff, 16);
+  CHECK(inflated(flushed.put(1, 1).put(1, 2).literal(256).bytes, 0).empty());
 }
 
 TEST_CASE("inflate: cut and damaged everywhere") {

@@ -99,6 +99,14 @@ TEST_CASE("safetensors: headers that are none") {
   CHECK(is_refusal(show_bytes(number(UINT64_MAX, 8) + "{}")));
 }
 
+TEST_CASE("safetensors: names are as long as names are") {
+  const auto named = [](std::size_t bytes) {
+    return read("{\"" + std::string(bytes, 'n') + "\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
+  };
+  CHECK_FALSE(is_refusal(named(1000)));
+  CHECK(contains(named(1001), "a very long name"));
+}
+
 TEST_CASE("safetensors: a header larger than the limit is not read") {
   const TemporaryFolder folder;
   write_file(folder / "x", number(kMaxJsonBytes + 1, 8) + "{" + std::string(kMaxJsonBytes, ' '));

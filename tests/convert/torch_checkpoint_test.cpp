@@ -191,6 +191,9 @@ TEST_CASE("checkpoint: archives that are not a checkpoint's") {
   CHECK(contains(fault_of(zip), "without a data.pkl"));
   zip.add("archive/data.pkl", pickle_checkpoint({}, 2));
   CHECK(fault_of(zip).empty());
+  ZipMaker bare;  // packed again without the folder
+  bare.add("data.pkl", pickle_checkpoint({}, 2));
+  CHECK(fault_of(bare).empty());
   zip.add("archive/byteorder", "little");
   CHECK(fault_of(zip).empty());
   zip.entries.back().data = "big";

@@ -61,6 +61,7 @@ TEST_CASE("torch object: files without weights") {
                  "this is a training-state file: an optimizer but no weights"));
   CHECK(
       contains(read(dict(item("state", dict("K\1" + state())) + item("param_groups", "]"))), "a training-state file"));
+  CHECK(contains(read("](" + dict(item("state", "}") + item("param_groups", "]")) + "e"), "a training-state file"));
   CHECK(contains(read(dict(item("stoi", "}"))), "no dict of tensors"));
   CHECK(contains(read("}"), "no dict of tensors"));
   CHECK(contains(read(item("model", "")), "holds a string"));

@@ -67,7 +67,8 @@ bool looks_like_llm_c(const InputFile& file);
 bool looks_like_llama2_c(const InputFile& file);
 bool looks_like_index(const InputFile& file);
 
-inline constexpr std::size_t kMaxTensors = 1u << 16;  // of one checkpoint
+inline constexpr std::size_t kMaxTensors = 1u << 16;     // of one checkpoint
+inline constexpr std::size_t kLongestTensorName = 1000;  // bytes
 
 // What a file that is no checkpoint seems to be, and what to do: "found; expected; advice".
 std::string not_a_checkpoint(const InputFile& file);

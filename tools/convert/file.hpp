@@ -90,10 +90,10 @@ class TemporaryFile {
 // Throws Interrupted once a signal has arrived; see tools/signals.hpp.
 void check_interrupted();
 
-bool file_exists(const std::string& path);     // a regular file
+bool file_exists(const std::string& path);  // a regular file
 bool folder_exists(const std::string& path);
 std::vector<std::string> names_in(const std::string& folder);  // ascending; empty if it cannot be read
-std::string folder_of(std::string_view path);  // "." if it has none
+std::string folder_of(std::string_view path);                  // "." if it has none
 std::string file_name_of(std::string_view path);
 std::string absolute_path(const std::string& path);  // links resolved; `path` itself where that fails
 bool stderr_is_terminal();

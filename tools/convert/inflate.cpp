@@ -151,6 +151,8 @@ class Inflater {
       if (type == 0) {
         copy_stored();
       } else {
+        // A code takes longer to set up than a short block to decode: many tiny blocks are made to cost time.
+        if (++coded_blocks_ > 1024 + bytes_ / 64) damaged("it has more blocks than so few bytes need");
         type == 1 ? set_fixed_codes() : read_codes();
         decode_block();
       }
@@ -267,6 +269,7 @@ class Inflater {
   std::size_t at_ = 0;       // next byte of window_
   std::size_t flushed_ = 0;  // window_ up to here has gone to the sink
   std::uint64_t written_ = 0;
+  std::uint64_t coded_blocks_ = 0;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class PickleTree {
  public:
   NodeId root() const { return root_; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }  // ids are below; some are no part of the root
-  std::size_t bytes_read() const { return bytes_read_; }  // up to and with STOP
+  std::size_t bytes_read() const { return bytes_read_; }              // up to and with STOP
 
   NodeKind kind(NodeId id) const { return nodes_[id].kind; }
   bool is(NodeId id, NodeKind kind) const { return id != kNoNode && nodes_[id].kind == kind; }

@@ -44,6 +44,7 @@ class Reader {
       const JsonId name = members.take();
       const JsonId value = members.take();
       if (header_.text(name) == "__metadata__") continue;
+      if (header_.text(name).size() > kLongestTensorName) refuse("a tensor has a very long name; ", kDamaged);
       out.tensors.push_back(read_tensor(std::string(header_.text(name)), value));
     }
     require_no_gaps(&out.tensors);

@@ -34,6 +34,9 @@ class Reader {
   Checkpoint read(const JsonTree& tree) {
     const JsonId map = tree.find(tree.root(), "weight_map");
     if (!tree.is(map, JsonKind::object)) refuse("the index has no weight_map; ", kExpected);
+    if (tree.count(map) > kMaxTensors) {
+      refuse("the index names more than ", kMaxTensors, " tensors; expected a few hundred; name the right file");
+    }
     for (JsonTree::Items members = tree.items(map); !members.done();) {
       const JsonId name = members.take();
       const JsonId value = members.take();

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 constexpr std::size_t kLongestFolder = 1000;  // the archive's own; its name is part of every storage's
 
-// Of the archive's names, the one that ends in "/data.pkl".
+// Of the archive's names, the one that ends in "/data.pkl"; who packs a folder's content again may lose the folder.
 const ZipEntry& find_pickle(const ZipArchive& zip) {
   const ZipEntry* found = nullptr;
   bool scripted = false;
@@ -23,7 +23,8 @@ const ZipEntry& find_pickle(const ZipArchive& zip) {
   for (const ZipEntry& entry : zip.entries()) {
     const std::string_view name = entry.name;
     scripted = scripted || name.find("/code/") != std::string_view::npos;
-    if (name.size() <= kEnding.size() || name.substr(name.size() - kEnding.size()) != kEnding) continue;
+    const bool ends_so = name.size() > kEnding.size() && name.substr(name.size() - kEnding.size()) == kEnding;
+    if (!ends_so && name != "data.pkl") continue;
     if (found != nullptr) {
       refuse("the archive holds both ", quoted(found->name), " and ", quoted(entry.name),
              "; expected one data.pkl; name an archive with one checkpoint");
@@ -61,18 +62,21 @@ class Storages : public TorchStorages {
     Place& place = known->second;
     if (is_new) {
       place.offset = entry->is_stored() ? zip_.data_offset(*entry) : unpacked_bytes_;
-      if (!entry->is_stored() && !checked_add(unpacked_bytes_, entry->bytes, &unpacked_bytes_)) {
-        refuse("the archive unpacks to more bytes than can be counted; ", kDamaged);
-      }
       total_ += entry->bytes;
+      if (!entry->is_stored()) {
+        deflated_.push_back(entry);
+        if (!checked_add(unpacked_bytes_, entry->bytes, &unpacked_bytes_)) {
+          refuse("the archive unpacks to more bytes than can be counted; ", kDamaged);
+        }
+      }
     }
     tensor->file = entry->is_stored() ? 0 : 1;
     tensor->storage_offset = place.offset;
   }
 
-  bool has_deflated() const { return unpacked_bytes_ > 0; }
+  bool has_deflated() const { return !deflated_.empty(); }
 
-  // Each storage once, in the file's order: unpacked if it is deflated, else its checksum compared.
+  // Each storage once: unpacked if it is deflated, else its checksum compared. Null: nothing had to be unpacked.
   std::shared_ptr<const InputFile> unpack_and_check(const std::string& path, const ReadOptions& options) {
     std::unique_ptr<TemporaryFile> unpacked;
     if (has_deflated()) unpacked = std::make_unique<TemporaryFile>(options.temporary_folder);
@@ -82,15 +86,9 @@ class Storages : public TorchStorages {
       if (options.progress) options.progress(done, total_);
     };
     for (const auto& [offset, place] : used_) {
-      if (!place.entry->is_stored()) continue;
-      zip_.check_crc(*place.entry, show);
+      if (place.entry->is_stored()) zip_.check_crc(*place.entry, show);
     }
-    // In the order in which their places were given.
-    std::map<std::uint64_t, const ZipEntry*> deflated;
-    for (const auto& [offset, place] : used_) {
-      if (!place.entry->is_stored() && place.entry->bytes > 0) deflated.emplace(place.offset, place.entry);
-    }
-    for (const auto& [offset, entry] : deflated) {
+    for (const ZipEntry* const entry : deflated_) {
       zip_.unpack(*entry, [&](const unsigned char* data, std::size_t bytes) {
         unpacked->append(data, bytes);
         show(bytes);
@@ -107,7 +105,8 @@ class Storages : public TorchStorages {
 
   const ZipArchive& zip_;
   const std::string& folder_;
-  std::map<std::uint64_t, Place> used_;  // by the entry's place in the archive
+  std::map<std::uint64_t, Place> used_;    // by the entry's place in the archive
+  std::vector<const ZipEntry*> deflated_;  // in the order of their places
   std::uint64_t unpacked_bytes_ = 0;
   std::uint64_t total_ = 0;
 };

@@ -26,6 +26,9 @@ class Reader {
   TorchObject read() {
     const NodeId root = tree_.root();
     if (tree_.is(root, NodeKind::object)) refuse_module("the checkpoint", root);
+    if (tree_.is(root, NodeKind::list) && tree_.find(tree_.child(root, 0), "param_groups") != kNoNode) {
+      refuse_training_state();
+    }
     if (!tree_.is(root, NodeKind::dict)) {
       refuse("the checkpoint holds ", PickleTree::kind_name(tree_.kind(root)),
              "; expected the dict that nanoGPT's train.py saves; save {'model': model.state_dict(), ..}");
@@ -126,11 +129,13 @@ class Reader {
       has_tensors = is_torch_tensor(tree_, items.take()) || has_tensors;
       has_optimizer = has_optimizer || (tree_.is(key, NodeKind::text) && is_optimizer(tree_.text(key)));
     }
-    if (has_optimizer) {
-      refuse("this is a training-state file: an optimizer but no weights; expected a checkpoint with the model's ",
-             "state dict; name the file with the weights");
-    }
+    if (has_optimizer) refuse_training_state();
     if (!has_tensors) refuse("the checkpoint holds no dict of tensors; ", kExpectStateDict);
+  }
+
+  [[noreturn]] static void refuse_training_state() {
+    refuse("this is a training-state file: an optimizer but no weights; expected a checkpoint with the model's ",
+           "state dict; name the file with the weights");
   }
 
   // torch.save(model): everything about the class is code that is not here.
@@ -153,6 +158,7 @@ class Reader {
       if (!tree_.is(key, NodeKind::text)) {
         refuse("a tensor's name is ", PickleTree::kind_name(tree_.kind(key)), "; ", kExpectStateDict);
       }
+      if (tree_.text(key).size() > kLongestTensorName) refuse("a tensor has a very long name; ", kExpectStateDict);
       const std::string name(tree_.text(key));
       if (out_.checkpoint.tensors.size() == kMaxTensors) {
         refuse("the model has more than ", kMaxTensors, " tensors; expected a few hundred; name the right file");

@@ -34,8 +34,8 @@ class ZipArchive {
   const std::vector<ZipEntry>& entries() const { return entries_; }  // ascending by name
   const ZipEntry* find(std::string_view name) const;                 // null if there is none
 
-  // Where the data of an entry begins in the file: its bytes, or its stored_bytes of deflate. Throws Refusal for what is
-  // compressed otherwise, encrypted, overlaps another entry or leaves the file.
+  // Where the data of an entry begins in the file: its bytes, or its stored_bytes of deflate. Throws Refusal for what
+  // is compressed otherwise, encrypted, overlaps another entry or leaves the file.
   std::uint64_t data_offset(const ZipEntry& entry) const;
 
   // The whole entry. Throws Refusal if its checksum differs.
