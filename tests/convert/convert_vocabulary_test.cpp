@@ -43,8 +43,9 @@ struct Opened {
 TEST_CASE("convert: GPT-2's kind of vocabulary from every format, as the runtime encodes with it") {
   const TemporaryFolder folder;
   write_checkpoint(448, folder / "c.pt");
-  for (const char* name : {"alone/vocab.bpe", "pair/merges.txt", "pair/vocab.json", "json/tokenizer.json",
-                           "json_pairs/tokenizer.json", "ranks/small.tiktoken", "alone", "ranks"}) {
+  for (const char* name :
+       {"alone/vocab.bpe", "pair/merges.txt", "pair/vocab.json", "json/tokenizer.json", "json_pairs/tokenizer.json",
+        "ranks/small.tiktoken", "llmc/gpt2_tokenizer.bin", "alone", "ranks", "llmc"}) {
     const Outcome outcome = convert({folder / "c.pt", "--vocab", vocabulary_fixture(name), "-o", folder / "m"});
     REQUIRE_MESSAGE(outcome.status == 0, outcome.message);
     CHECK(contains(outcome.message, "437 symbols in 448 rows"));

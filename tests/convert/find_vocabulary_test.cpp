@@ -53,6 +53,8 @@ TEST_CASE("find vocabulary: beside the checkpoint, in a fixed order") {
   const VocabularyOptions options = options_of(folder);
   put(folder, "ranks/small.tiktoken", "small.tiktoken");
   CHECK(found(options, config_of(437)) == "small.tiktoken");
+  put(folder, "llmc/gpt2_tokenizer.bin", "gpt2_tokenizer.bin");
+  CHECK(found(options, config_of(437)) == "gpt2_tokenizer.bin");
   put(folder, "alone/vocab.bpe", "merges.txt");
   CHECK(found(options, config_of(437)) == "merges.txt");
   put(folder, "alone/vocab.bpe", "vocab.bpe");

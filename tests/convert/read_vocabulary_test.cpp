@@ -34,6 +34,7 @@ TEST_CASE("vocabulary: formats are known by content") {
                {"json/tokenizer.json", VocabularyFormat::tokenizer_json},
                {"json_pairs/tokenizer.json", VocabularyFormat::tokenizer_json},
                {"ranks/small.tiktoken", VocabularyFormat::ranks},
+               {"llmc/gpt2_tokenizer.bin", VocabularyFormat::llm_c},
                {"pieces/tokenizer.bin", VocabularyFormat::llama2_c},
                {"old/tokenizer.bin", VocabularyFormat::llama2_c},
                {"text.txt", VocabularyFormat::unknown},
@@ -62,8 +63,8 @@ TEST_CASE("vocabulary: formats are known by content") {
 TEST_CASE("vocabulary: each format under any name; provenance names the files") {
   const TemporaryFolder folder;
   const std::string section = make_tokenizer_section(read_vocabulary(vocabulary_fixture("alone/vocab.bpe"), 448, ""));
-  for (const char* from :
-       {"alone/vocab.bpe", "json/tokenizer.json", "json_pairs/tokenizer.json", "ranks/small.tiktoken"}) {
+  for (const char* from : {"alone/vocab.bpe", "json/tokenizer.json", "json_pairs/tokenizer.json",
+                           "ranks/small.tiktoken", "llmc/gpt2_tokenizer.bin"}) {
     const Vocabulary v = read_vocabulary(copy_to(folder, from, "file"), 448, "");
     CHECK(make_tokenizer_section(v) == section);
     REQUIRE(v.sources.size() == 1);

@@ -31,6 +31,8 @@ Vocabulary read(const std::string& bytes) {
       return read_tokenizer_json(bytes);
     case VocabularyFormat::ranks:
       return read_ranks(bytes, kRows);
+    case VocabularyFormat::llm_c:
+      return read_llm_c_tokenizer(bytes);
     case VocabularyFormat::llama2_c:
       return read_llama2_tokenizer(bytes);
     case VocabularyFormat::unknown:

@@ -1,15 +1,19 @@
-// Depends on merges and refusal.
+// Depends on merges, refusal and text.
 #include "tools/convert/byte_level.hpp"
 
 #include <algorithm>
 #include <unordered_set>
 
+#include "text/split.hpp"
+#include "text/utf8.hpp"
 #include "tools/convert/merges.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert {
 
 namespace {
+
+constexpr std::size_t kGpt2Ranks = 50256;
 
 constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
@@ -18,6 +22,28 @@ constexpr bool stands_for_itself(unsigned byte) {
 std::string utf8_of(unsigned character) {  // below U+0800
   if (character < 0x80) return std::string(1, static_cast<char>(character));
   return {static_cast<char>(0xc0 | character >> 6), static_cast<char>(0x80 | (character & 0x3f))};
+}
+
+bool is_text(std::string_view piece) {
+  for (std::size_t at = 0; at < piece.size();) {
+    const std::size_t length = utf8_length(piece.substr(at));
+    if (length == 0 || (length == 1 && static_cast<unsigned char>(piece[at]) >= 0x80)) return false;
+    at += length;
+  }
+  return true;
+}
+
+// A file of ranks does not say how text is split; but a token that GPT-2's split would divide was made with another
+// one. Only whole characters tell: half of one may be of any class.
+void require_gpt2_split(const Vocabulary& vocabulary) {
+  for (const Merge& merge : vocabulary.merges) {
+    const std::string& piece = vocabulary.pieces[merge.result];
+    if (is_text(piece) && gpt2_part(piece) != piece.size()) {
+      refuse("the token ", quoted(piece), " of rank ", merge.result,
+             " goes across what GPT-2 splits, so text is split in another way; expected a vocabulary made with GPT-2's "
+             "split; pass --no-text to use ids only");
+    }
+  }
 }
 
 }  // namespace
@@ -123,6 +149,17 @@ void finish_byte_level(Vocabulary* vocabulary) {
     if (vocabulary->byte_id[byte] == kNoId) refuse("no token is the single byte ", byte, "; expected all 256 of them");
   }
   std::sort(vocabulary->special.begin(), vocabulary->special.end());
+}
+
+void finish_ranked(const std::vector<std::uint32_t>& ranks, Vocabulary* vocabulary) {
+  vocabulary->kind = TokenizerKind::byte_level_bpe;
+  vocabulary->split = TokenizerSplit::gpt2;
+  finish_byte_level(vocabulary);
+  add_merges(ranks, vocabulary);
+  require_gpt2_split(*vocabulary);
+  if (vocabulary->pieces.size() - vocabulary->special.size() != kGpt2Ranks) {
+    vocabulary->note = "text taken to be split as GPT-2 does, which the vocabulary does not say";
+  }
 }
 
 }  // namespace minnow::convert

@@ -56,4 +56,8 @@ class ByteLevelBuilder {
 // has one, which goes to byte_id. Throws Refusal.
 void finish_byte_level(Vocabulary* vocabulary);
 
+// The same for pieces that have ranks but no merges ([n_tokens]; kNoId where no merge makes the piece): finds them, for
+// GPT-2's split, which such a file cannot name but can contradict.
+void finish_ranked(const std::vector<std::uint32_t>& ranks, Vocabulary* vocabulary);
+
 }  // namespace minnow::convert

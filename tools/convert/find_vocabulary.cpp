@@ -38,9 +38,7 @@ bool ends_with(const std::string& name, std::string_view end) {
 std::string find_in(const std::string& folder, const Config& config) {
   std::vector<std::string> names;
   if (is_like_llama2(config)) names = {"tokenizer.bin", concat("tok", config.vocab_size, ".bin")};
-  names.insert(names.end(), {"meta.pkl", "tokenizer.json", "vocab.bpe", "merges.txt"});
-  if (is_like_llama2(config)) names.push_back("tokenizer.model");  // which is refused with advice
-  names.push_back("tokenizer.pkl");                                // likewise
+  names.insert(names.end(), {"meta.pkl", "tokenizer.json", "vocab.bpe", "merges.txt", "gpt2_tokenizer.bin"});
   for (const std::string& name : names) {
     if (file_exists(folder + "/" + name)) return folder + "/" + name;
   }
@@ -57,9 +55,8 @@ std::string find_in(const std::string& folder, const Config& config) {
 
 [[noreturn]] void refuse_absence(const VocabularyOptions& options, const Config& config) {
   const std::string dataset = options.dataset.empty() ? "<dataset>" : printable(options.dataset);
-  const std::string places = concat("beside the checkpoint, nor data/", dataset,
-                                    "/meta.pkl in its folder, one above "
-                                    "it or the current one");
+  const std::string places =
+      concat("beside the checkpoint, nor data/", dataset, "/meta.pkl in its folder, one above it or the current one");
   if (is_like_llama2(config)) {
     refuse("there is no tokenizer.bin beside the checkpoint; expected llama2.c's file with the ", config.vocab_size,
            " pieces; give it with --vocab, or pass --no-text to use token ids only");
@@ -72,8 +69,8 @@ std::string find_in(const std::string& folder, const Config& config) {
   if (fits_rows(kGpt2Symbols, config.vocab_size)) {
     const bool cached = file_exists(kTiktokenCopy);
     refuse("the model has ", config.vocab_size,
-           " rows, as with GPT-2's tokenizer, and there is no vocab.bpe, merges.txt, tokenizer.json, *.tiktoken or "
-           "meta.pkl ",
+           " rows, as with GPT-2's tokenizer, and there is no vocab.bpe, merges.txt, tokenizer.json, "
+           "gpt2_tokenizer.bin, *.tiktoken or meta.pkl ",
            places, "; expected one of them; give it with --vocab",
            cached ? concat(" (tiktoken's copy: ", kTiktokenCopy, ")") : "",
            ", or pass --no-text to use token ids only");
@@ -91,17 +88,19 @@ std::string find_path(const VocabularyOptions& options, const Config& config) {
     if (inside.empty()) {
       throw Refusal(
           "there is no vocabulary in this folder; expected meta.pkl, tokenizer.json, vocab.bpe, merges.txt, "
-          "*.tiktoken or, for a model of llama2.c, tokenizer.bin; name the file itself",
+          "gpt2_tokenizer.bin, *.tiktoken or, for a model of llama2.c, tokenizer.bin; name the file itself",
           options.vocab);
     }
     return inside;
   }
   if (!options.meta.empty()) return options.meta;
-  const std::string beside =
-      find_in(folder_exists(options.checkpoint) ? options.checkpoint : folder_of(options.checkpoint), config);
-  const std::string path = beside.empty() ? find_meta(options.checkpoint, options.dataset) : beside;
-  if (path.empty()) refuse_absence(options, config);
-  return path;
+  const std::string folder = folder_exists(options.checkpoint) ? options.checkpoint : folder_of(options.checkpoint);
+  if (const std::string beside = find_in(folder, config); !beside.empty()) return beside;
+  if (const std::string meta = find_meta(options.checkpoint, options.dataset); !meta.empty()) return meta;
+  for (const char* unusable : {"/tokenizer.model", "/tokenizer.pkl"}) {  // reading it says what to do
+    if (file_exists(folder + unusable)) return folder + unusable;
+  }
+  refuse_absence(options, config);
 }
 
 }  // namespace

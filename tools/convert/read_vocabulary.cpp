@@ -3,6 +3,7 @@
 #include "tools/convert/byte_level.hpp"
 #include "tools/convert/lines.hpp"
 #include "tools/convert/llama2_tokenizer.hpp"
+#include "tools/convert/llm_c_tokenizer.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
 #include "tools/convert/tiktoken_ranks.hpp"
@@ -134,6 +135,8 @@ class Reader {
         return read_tokenizer_json(std::move(bytes));
       case VocabularyFormat::ranks:
         return read_ranks(bytes, rows_);
+      case VocabularyFormat::llm_c:
+        return read_llm_c_tokenizer(bytes);
       case VocabularyFormat::llama2_c:
         return read_llama2_tokenizer(bytes);
       case VocabularyFormat::sentencepiece:
@@ -147,7 +150,8 @@ class Reader {
     }
     refuse(
         "is no vocabulary; expected meta.pkl, vocab.bpe, merges.txt with vocab.json, tokenizer.json, a rank file of "
-        "tiktoken or llama2.c's tokenizer.bin; name another file, or pass --no-text to use ids only");
+        "tiktoken, "
+        "llm.c's gpt2_tokenizer.bin or llama2.c's tokenizer.bin; name another file, or pass --no-text to use ids only");
   }
 
   Vocabulary read_pair(const std::string& merges_path, std::string merges, const std::string& ids_path,
@@ -177,6 +181,7 @@ VocabularyFormat recognise_vocabulary(std::string_view bytes) {
     const bool tiktoken = bytes.substr(0, 512).find("tiktoken") != std::string_view::npos;
     return tiktoken ? VocabularyFormat::tokenizer_pickle : VocabularyFormat::meta;
   }
+  if (has(bytes, 0, kLlmCTokenizerMagic)) return VocabularyFormat::llm_c;
   if (looks_like_sentencepiece(bytes)) return VocabularyFormat::sentencepiece;
   const std::size_t start = skip_spaces(bytes, has(bytes, 0, "\xef\xbb\xbf") ? 3 : 0);
   if (has(bytes, start, "{")) return recognise_json(bytes, start);

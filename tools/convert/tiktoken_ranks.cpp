@@ -1,9 +1,7 @@
-// A rank file of tiktoken: a line a token, its bytes in base64 and its rank. Depends on byte_level, merges, lines,
-// refusal and text.
+// A rank file of tiktoken: a line a token, its bytes in base64 and its rank. Depends on byte_level, merges, lines and
+// refusal.
 #include "tools/convert/tiktoken_ranks.hpp"
 
-#include "text/split.hpp"
-#include "text/utf8.hpp"
 #include "tools/convert/byte_level.hpp"
 #include "tools/convert/lines.hpp"
 #include "tools/convert/merges.hpp"
@@ -59,30 +57,7 @@ struct OtherSplit {
   std::size_t ranks;
   const char* name;
 };
-constexpr std::size_t kGpt2Ranks = 50256;
 constexpr OtherSplit kOtherSplits[] = {{100256, "cl100k_base"}, {199998, "o200k_base"}, {128000, "Llama 3's"}};
-
-bool is_text(std::string_view piece) {
-  for (std::size_t at = 0; at < piece.size();) {
-    const std::size_t length = utf8_length(piece.substr(at));
-    if (length == 0 || (length == 1 && static_cast<unsigned char>(piece[at]) >= 0x80)) return false;
-    at += length;
-  }
-  return true;
-}
-
-// A rank file does not say how text is split; but a token that GPT-2's split would divide was made with another one.
-// Only whole characters tell: half of one may be of any class.
-void require_gpt2_split(const Vocabulary& vocabulary) {
-  for (const Merge& merge : vocabulary.merges) {
-    const std::string& piece = vocabulary.pieces[merge.result];
-    if (is_text(piece) && gpt2_part(piece) != piece.size()) {
-      refuse("the token ", quoted(piece), " of rank ", merge.result,
-             " goes across what GPT-2 splits, so text is split in another way; expected a vocabulary made with GPT-2's "
-             "split; pass --no-text to use ids only");
-    }
-  }
-}
 
 }  // namespace
 
@@ -119,15 +94,12 @@ Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows) {
              ", which splits text in another way than GPT-2's; expected GPT-2's 50256; pass --no-text to use ids only");
     }
   }
-  if (ranks.size() != kGpt2Ranks) out.note = "text taken to be split as GPT-2 does, which a rank file does not say";
   if (rows > ranks.size()) {
     out.special.push_back(static_cast<std::uint32_t>(ranks.size()));
     ranks.push_back(kNoId);
     out.pieces.push_back("<|endoftext|>");
   }
-  finish_byte_level(&out);
-  add_merges(ranks, &out);
-  require_gpt2_split(out);
+  finish_ranked(ranks, &out);
   return out;
 }
 

@@ -17,6 +17,7 @@ enum class VocabularyFormat {
   token_ids,         // vocab.json, encoder.json: the ids to a merges file
   tokenizer_json,    // Hugging Face's tokenizer.json
   ranks,             // a rank file of tiktoken
+  llm_c,             // llm.c's gpt2_tokenizer.bin
   llama2_c,          // llama2.c's tokenizer.bin
   sentencepiece,     // refused
   tokenizer_pickle,  // a pickled tokenizer of tiktoken, as nanochat writes it; refused
@@ -40,6 +41,7 @@ Vocabulary read_merges_with_ids(const MergesWithIds& files);
 
 Vocabulary read_tokenizer_json(std::string bytes);
 Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows);
+Vocabulary read_llm_c_tokenizer(std::string_view bytes);
 Vocabulary read_llama2_tokenizer(std::string_view bytes);
 Vocabulary byte_vocabulary();
 
