@@ -141,6 +141,11 @@ TEST_CASE("relatives: the family and what was chosen are recorded and named") {
   const std::vector<std::string> lecture = {relative("lecture/model.pth"), "-o", folder / "m", "--no-text"};
   CHECK(contains(provenance(lecture), "\nfamily=the video lecture's GPT\nattn_scale=head\n"));
   CHECK(contains(convert(lecture).message, " ids without text, attn_scale=head\n"));
+  const std::string index = relative("hugging_face/part.safetensors.index.json");
+  const std::string sharded = provenance({index, "-o", folder / "m", "--no-text"});
+  CHECK(contains(sharded, "source=part.safetensors.index.json\nsource_sha256="));
+  CHECK(contains(sharded, "\nsource_2=part-00001-of-00002.safetensors\nsource_2_sha256="));
+  CHECK(contains(sharded, "\nsource_3=part-00002-of-00002.safetensors\nsource_3_sha256="));
   const std::string chosen = provenance({relative("no_positions/mask.pt"), "-o", folder / "m", "--no-text", "--gelu",
                                          "tanh", "--positions", "none", "--attn-scale", "embd"});
   CHECK(contains(chosen, "\nfamily=nanoGPT\ngelu=tanh\npositions=none\nattn_scale=embd\n"));

@@ -144,13 +144,18 @@ std::string hash_file(const InputFile& file, Progress* progress) {
   return hash.finish();
 }
 
-std::string make_provenance(const InputFile& file, const Checkpoint& checkpoint, const Vocabulary& vocabulary,
-                            const ModelPlan& plan, Progress* progress) {
+std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& vocabulary, const ModelPlan& plan,
+                            Progress* progress) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
-  out << "source=" << printable(file_name_of(file.path())) << '\n';
-  out << "source_sha256=" << hash_file(file, progress) << '\n';
   std::size_t number = 0;
+  for (const auto& file : checkpoint.files) {
+    if (number != 0 && file->path() == checkpoint.files[0]->path()) continue;  // the same, unpacked
+    const std::string key = ++number == 1 ? "source" : concat("source_", number);
+    out << key << '=' << printable(file_name_of(file->path())) << '\n';
+    out << key << "_sha256=" << hash_file(*file, progress) << '\n';
+  }
+  number = 0;
   for (const Vocabulary::Source& source : vocabulary.sources) {
     const std::string key = ++number == 1 ? "vocabulary" : concat("vocabulary_", number);
     out << key << '=' << printable(source.name) << '\n' << key << "_sha256=" << source.sha256 << '\n';
@@ -231,13 +236,12 @@ Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& argume
 }
 
 void convert_file(const Arguments& arguments) {
-  const auto opened = std::make_shared<const InputFile>(arguments.checkpoint);
-  const InputFile& file = *opened;
+  const auto file = std::make_shared<const InputFile>(arguments.checkpoint);
   Progress progress;
   ReadOptions read_options;
   read_options.check_crcs = !arguments.ignore_crc;
   read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
-  Checkpoint checkpoint = read_checkpoint(opened, read_options);
+  Checkpoint checkpoint = read_checkpoint(file, read_options);
   read_sidecar(&checkpoint);
   for (const auto& each : checkpoint.files) {
     if (!each->is_same_file(arguments.model)) continue;
@@ -253,7 +257,7 @@ void convert_file(const Arguments& arguments) {
   if (arguments.verbose) list_tensors(plan);
 
   OutputFile out(arguments.model);
-  const std::string provenance = make_provenance(file, checkpoint, vocabulary, plan, &progress);
+  const std::string provenance = make_provenance(checkpoint, vocabulary, plan, &progress);
   WriteOptions write_options;
   write_options.allow_nonfinite = arguments.allow_nonfinite;
   write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };
