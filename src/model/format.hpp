@@ -122,33 +122,30 @@ struct TensorEntry {
 static_assert(sizeof(TensorEntry) == 48);
 
 // Tokenizer section: this header, then
-//   u32   offset[n_tokens + 1]  into text: ascending, first 0, last text_bytes; no piece is empty
+//   u32   offset[n_tokens + 1]  into text: strictly ascending, first 0, last text_bytes
 //   u32   sorted[n_pieces]      the ids that a text is looked up in, in strictly ascending order of their bytes
 //   u32   padding[n_tokens - n_pieces]  0xffffffff
 //   u32   byte_id[256]          the id of each single byte, or 0xffffffff; not in kind `characters`
-//   Merge merge[n_merges]       in strictly ascending order of (left, right); not in kind `characters`
-//   u32   special[n_special]    ids of special tokens, ascending, distinct
+//   Merge merge[n_merges]       in strictly ascending order of (left, right); not in kinds `characters` and `bytes`
+//   u32   special[n_special]    ids of special tokens, ascending, distinct; not in kind `characters`
 //   u8    text[text_bytes]
 //
 // How text becomes ids:
 //   characters       the longest piece that matches, again and again
-//   bytes            byte_id of each byte; n_merges is 0
+//   bytes            byte_id of each byte
 //   byte_level_bpe   the text is split as `split` says; each part starts as the byte_id of its bytes; then the pair
-//   with
-//                    the lowest rank is merged, the leftmost of equals, until no pair has a merge. All byte_ids exist
+//                    with the lowest rank is merged, the leftmost of equals, until no pair has a merge. All byte_ids
+//                    exist, and are in `sorted`
 //   scored_bpe       the same without a split, but a part starts as one id a UTF-8 character where `sorted` has it,
-//                    else as the byte_ids of its bytes; these need not exist. `sorted` lacks the ids in byte_id
+//                    else as the byte_ids of its bytes; these need not exist, are not in `sorted`, and never merge
 enum class TokenizerKind : std::uint32_t { characters = 1, bytes = 2, byte_level_bpe = 3, scored_bpe = 4 };
-enum class TokenizerSplit : std::uint32_t {
-  none = 0,
-  gpt2 = 1
-};  // gpt2: contractions, letters, numbers, others, spaces
+enum class TokenizerSplit : std::uint32_t { none = 0, gpt2 = 1 };  // gpt2: the rule of text/split.hpp
 inline constexpr std::uint32_t kNoId = 0xffffffffu;
 struct Merge {
   std::uint32_t left;
   std::uint32_t right;
-  std::uint32_t rank;    // lower ones are merged first; equal for merges into one id
-  std::uint32_t result;  // its piece is the left one's and the right one's
+  std::uint32_t rank;    // lower ones are merged first; not kNoId
+  std::uint32_t result;  // in `sorted`; its piece is the left one's and the right one's, at most 512 bytes together
 };
 static_assert(sizeof(Merge) == 16);
 struct TokenizerHeader {
@@ -161,7 +158,7 @@ struct TokenizerHeader {
   std::uint32_t n_merges;
   std::uint32_t n_special;
   std::uint32_t begin;  // 1 + the id that every text begins with, and that ends one when it is generated; 0: none
-  std::uint32_t space_prefix;  // 1: a space is put before a text that begins a sequence; else 0
+  std::uint32_t space_prefix;  // 1, in scored_bpe only: a space is put before a text that begins a sequence; else 0
   std::uint32_t reserved[6];   // 0
 };
 static_assert(sizeof(TokenizerHeader) == 64);

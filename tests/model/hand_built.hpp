@@ -61,6 +61,7 @@ struct HandShape {
   std::uint32_t seed = 1;
   std::vector<std::string> pieces;  // text of the ids 0 .. n_tokens - 1; empty: no tokenizer, n_tokens = vocab_size
   HandTokenizer tokenizer;          // instead of pieces, finished
+  std::string section;              // instead of both: the bytes of a section for vocab_size ids
 };
 
 class HandBuilder {
@@ -77,7 +78,7 @@ class HandBuilder {
       s_.tokenizer.pieces = s_.pieces;
       s_.tokenizer.finish();
     }
-    if (!s_.tokenizer.pieces.empty()) tokenizer_ = s_.tokenizer.section();
+    if (!s_.tokenizer.pieces.empty()) s_.section = s_.tokenizer.section();
   }
 
   AlignedBytes build() {
@@ -86,7 +87,7 @@ class HandBuilder {
     for (const Entry& e : entries_) put_entry(e);
     pad(64);
     const std::size_t tokenizer_at = bytes_.size();
-    bytes_.insert(bytes_.end(), tokenizer_.begin(), tokenizer_.end());
+    bytes_.insert(bytes_.end(), s_.section.begin(), s_.section.end());
     const std::size_t tokenizer_bytes = bytes_.size() - tokenizer_at;
     pad(64);
     const std::size_t provenance_at = bytes_.size();
@@ -214,7 +215,7 @@ class HandBuilder {
     if (s_.output == 1) add(66, none, s_.vocab_size, s_.n_embd, true);
     vector(67, none, s_.vocab_size);
     std::uint64_t at = up(256 + entries_.size() * 48, 64);
-    at += tokenizer_.size();
+    at += s_.section.size();
     at = up(at, 64);
     at = up(at + 12, 64);  // the provenance
     for (Entry& e : entries_) {
@@ -326,7 +327,7 @@ class HandBuilder {
     set<std::uint64_t>(64, provenance_bytes);
     set<std::uint64_t>(72, data_at);
     set<std::uint64_t>(80, bytes_.size() - data_at);
-    const auto n_tokens = tokenizer_.empty() ? s_.vocab_size : s_.tokenizer.n_tokens;
+    const auto n_tokens = s_.tokenizer.pieces.empty() ? s_.vocab_size : s_.tokenizer.n_tokens;
     const std::uint32_t dims[9] = {s_.n_layer,  s_.n_head,     s_.n_kv_head,  s_.n_embd, s_.head_size,
                                    s_.n_hidden, s_.block_size, s_.vocab_size, n_tokens};
     for (std::size_t i = 0; i < 9; ++i) set(104 + 4 * i, dims[i]);
@@ -348,7 +349,6 @@ class HandBuilder {
   }
 
   HandShape s_;
-  std::string tokenizer_;  // the section
   std::uint32_t random_;
   std::vector<Entry> entries_;
   std::vector<Plain> plain_;  // of f32 and f16 weights; those of q8 are left 0
