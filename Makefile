@@ -124,7 +124,7 @@ doctest:
 check: all
 	@CXX='$(CXX)' NM='$(NM)' sh tests/check/all.sh $(BUILD)
 
-golden: $(BUILD)/minnow $(TEST_PROGRAMS)
+golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 	@test -n '$(SHARED)' || { echo 'make golden needs SHARED=DIR, the folder that holds models/ and text/'; exit 2; }
 	sh tests/golden/run.sh $(BUILD) '$(SHARED)'
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "kernels/kernels.hpp"
+#include "model/check_tokenizer.hpp"
 #include "model/view.hpp"
 #include "session/state.hpp"
 #include "tools/commands.hpp"
@@ -83,6 +84,43 @@ std::string family_text(const ModelView& view) {
   return text;
 }
 
+const char* name_of(TokenizerKind kind) {
+  switch (kind) {
+    case TokenizerKind::characters:
+      return "characters";
+    case TokenizerKind::bytes:
+      return "bytes";
+    case TokenizerKind::byte_level_bpe:
+      return "byte_level_bpe";
+    case TokenizerKind::scored_bpe:
+      return "scored_bpe";
+  }
+  return "unknown";
+}
+
+// Null without a tokenizer.
+const TokenizerHeader* tokenizer_of(const ModelView& view) {
+  return view.tokenizer().empty() ? nullptr : view_tokenizer(view.tokenizer().data()).header;
+}
+
+std::string tokenizer_text(const TokenizerHeader& t) {
+  std::string text = name_of(t.kind);
+  if (t.split == TokenizerSplit::gpt2) text += ", GPT-2's split";
+  if (t.n_merges != 0) text += ", " + grouped(t.n_merges) + plural(t.n_merges, " merge");
+  if (t.n_special != 0) text += ", " + grouped(t.n_special) + plural(t.n_special, " special token");
+  if (t.begin != 0) text += ", texts begin with id " + std::to_string(t.begin - 1);
+  if (t.space_prefix != 0) text += t.begin != 0 ? " and a space" : ", texts begin with a space";
+  return text + ", longest " + grouped(t.max_piece_bytes) + plural(t.max_piece_bytes, " byte");
+}
+
+std::string tokenizer_json(const TokenizerHeader& t) {
+  JsonObject json;
+  json.add("kind", name_of(t.kind)).add("split", t.split == TokenizerSplit::gpt2 ? "gpt2" : "none");
+  json.add("n_merges", std::uint64_t{t.n_merges}).add("n_special", std::uint64_t{t.n_special});
+  json.raw("begin", t.begin == 0 ? "null" : std::to_string(t.begin - 1)).add("space_prefix", t.space_prefix != 0);
+  return json.add("max_piece_bytes", std::uint64_t{t.max_piece_bytes}).str();
+}
+
 struct Kernelset {
   const Kernels* tables[kMaxKernels];
   std::size_t count;
@@ -134,6 +172,8 @@ void print_json(const Info& info) {
   json.add("qk_norm", name_of(c.qk_norm)).add("embed_norm", c.embed_norm != EmbedNorm::none);
   json.add("attention_scale", static_cast<double>(c.attention_scale));  // 0: 1 / sqrt(head_size)
   json.add("logit_softcap", static_cast<double>(c.logit_softcap));      // 0: none
+  const TokenizerHeader* const tokenizer = tokenizer_of(info.view);
+  json.raw("tokenizer", tokenizer == nullptr ? "null" : tokenizer_json(*tokenizer));
   json.add("kv", to_string(info.kv)).add("kv_bytes_a_token", info.attention.kv_bytes_a_token);
   json.add("context", std::uint64_t{info.context}).add("threads", std::uint64_t{info.threads});
   json.add("isa", to_string(info.isa)).add("kernels", kernels_name(info.isa).c_str());
@@ -160,6 +200,9 @@ void print_text(const Info& info) {
   print_line("family", family_text(info.view));
   print_line("vocabulary", number(m.vocab_size) + plural(m.vocab_size, " id") + ", " +
                                (m.has_text ? number(m.n_tokens) + " with text" : std::string("no text in the file")));
+  if (const TokenizerHeader* const tokenizer = tokenizer_of(info.view)) {
+    print_line("tokenizer", tokenizer_text(*tokenizer));
+  }
   print_line("parameters", number(m.n_parameters) + " as " + to_string(m.type));
   print_line("file", bytes_text(m.file_bytes));
   print_line("session", bytes_text(info.session_bytes) + ", context " + number(info.context) + ", " +

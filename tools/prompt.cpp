@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kBetweenIds = " ,\t\r\n";
 constexpr std::size_t kLongestId = 4096;  // characters; what is longer is no id, and need not be held to see that
-constexpr std::size_t kLongestPart = std::size_t{1} << 26;  // bytes that must be encoded together
+constexpr std::size_t kLongestPart = std::size_t{1} << 24;  // bytes that must be encoded together
 
 // The character that `text` begins with.
 std::string_view first_character(std::string_view text) {

@@ -64,11 +64,37 @@ class Specials {
   std::uint32_t first_[8] = {};  // the bytes that they begin with
 };
 
+// Bytes at the borders that merges cross: kEnds, the last ones of what is left; kBegins, the first ones of what is
+// right; kBeforeSpace, the last ones of what is left of something that begins with a space.
+enum BorderSet { kEnds, kBegins, kBeforeSpace };
+
+void find_borders(const TokenizerView& view, std::uint32_t (*sets)[8]) noexcept {
+  for (std::uint32_t i = 0; i < view.header->n_merges; ++i) {
+    const char left = view.piece(view.merges[i].left).back();
+    const char right = view.piece(view.merges[i].right)[0];
+    add_byte(left, sets[kEnds]);
+    add_byte(right, sets[kBegins]);
+    if (right == ' ') add_byte(left, sets[kBeforeSpace]);
+  }
+}
+
+// Whether no merge crosses the place before text[at] (0 < at), so that both sides may be encoded apart. In texts of
+// words it finds most places before a space.
+bool is_border(const TokenizerView& view, const std::uint32_t (*sets)[8], std::string_view text,
+               std::size_t at) noexcept {
+  const char left = text[at - 1];
+  const char right = text[at];
+  const bool inside_character = (value(right) & 0xc0) == 0x80;
+  if (inside_character && view.header->kind == TokenizerKind::scored_bpe) return false;
+  return !has_byte(sets[kEnds], left) || !has_byte(sets[kBegins], right) ||
+         (right == ' ' && !has_byte(sets[kBeforeSpace], left));
+}
+
 // One call of encode().
 class Encoder {
  public:
-  Encoder(const TokenizerView& view, const std::uint32_t* before_space, Span<Token> out, EncodeResult* result) noexcept
-      : view_(view), before_space_(before_space), out_(out), result_(*result) {
+  Encoder(const TokenizerView& view, const std::uint32_t (*borders)[8], Span<Token> out, EncodeResult* result) noexcept
+      : view_(view), borders_(borders), out_(out), result_(*result) {
     result_ = EncodeResult{};
   }
 
@@ -141,26 +167,16 @@ class Encoder {
 
   std::size_t part_length(std::string_view text) const noexcept {
     if (view_.header->split == TokenizerSplit::gpt2) return gpt2_part(text);
-    for (std::size_t at = 1; at < text.size(); ++at) {
-      if (text[at] == ' ' && !has_byte(before_space_, text[at - 1])) return at;
-    }
-    return text.size();
+    std::size_t at = 1;
+    while (at < text.size() && !is_border(view_, borders_, text, at)) ++at;
+    return at;
   }
 
   const TokenizerView& view_;
-  const std::uint32_t* before_space_;
+  const std::uint32_t (*borders_)[8];
   Span<Token> out_;
   EncodeResult& result_;
 };
-
-// The bytes that stand in front of a space inside some token. A text without a split may be cut between any other byte
-// and a space: no merge crosses that border.
-void find_bytes_before_space(const TokenizerView& view, std::uint32_t* set) noexcept {
-  for (std::uint32_t i = 0; i < view.header->n_merges; ++i) {
-    const Merge& merge = view.merges[i];
-    if (view.piece(merge.right)[0] == ' ') add_byte(view.piece(merge.left).back(), set);
-  }
-}
 
 // The last border of longest matches that more text cannot move.
 std::size_t cut_of_matches(const TokenizerView& view, std::string_view text) noexcept {
@@ -177,11 +193,11 @@ std::size_t cut_of_matches(const TokenizerView& view, std::string_view text) noe
 }
 
 // The last place up to `limit` that no merge crosses, whatever follows the text; 0 if there is none.
-std::size_t cut_of_parts(const TokenizerView& view, const std::uint32_t* before_space, std::string_view text,
+std::size_t cut_of_parts(const TokenizerView& view, const std::uint32_t (*borders)[8], std::string_view text,
                          std::size_t limit) noexcept {
   if (view.header->split == TokenizerSplit::gpt2) return gpt2_cut(text, limit);
   for (std::size_t at = limit < text.size() ? limit + 1 : text.size(); at-- > 1;) {
-    if (text[at] == ' ' && !has_byte(before_space, text[at - 1])) return at;
+    if (is_border(view, borders, text, at)) return at;
   }
   return 0;
 }
@@ -196,7 +212,7 @@ Status Tokenizer::open(const Model& model, Tokenizer* out) noexcept {
   *out = Tokenizer();
   out->section_ = view.tokenizer();
   const TokenizerView tokenizer = view_tokenizer(out->section_.data());
-  if (tokenizer.header->split == TokenizerSplit::none) find_bytes_before_space(tokenizer, out->before_space_);
+  if (tokenizer.header->split == TokenizerSplit::none) find_borders(tokenizer, out->borders_);
   return Status::ok;
 }
 
@@ -210,7 +226,7 @@ Status Tokenizer::encode(std::string_view text, const EncodeConfig& config, Span
   if (section_.empty()) return Status::wrong_state;
   const TokenizerView view = view_tokenizer(section_.data());
   const Specials specials(view, config.special);
-  Encoder encoder(view, before_space_, out, result);
+  Encoder encoder(view, borders_, out, result);
   if (config.begin && view.header->begin != 0) MINNOW_TRY(encoder.put(view.header->begin - 1, 0));
   bool space_first = config.begin && view.header->space_prefix != 0;
   while (result->bytes < text.size()) {
@@ -235,7 +251,7 @@ std::size_t Tokenizer::cut(std::string_view text, const EncodeConfig& config) co
   const Specials specials(view, config.special);
   std::size_t at = text.size();
   do {
-    if (kind != TokenizerKind::bytes) at = cut_of_parts(view, before_space_, text, at);
+    if (kind != TokenizerKind::bytes) at = cut_of_parts(view, borders_, text, at);
   } while (at > 0 && specials.spans(text, at) && --at > 0);
   return at;
 }

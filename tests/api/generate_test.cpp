@@ -1,6 +1,8 @@
 // generate(): against a loop written out with Session and Sampler, and each way to end.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/session/rig.hpp"
 
 namespace minnow {
@@ -230,6 +232,22 @@ TEST_CASE("generate: a callback cannot feed, reset or generate with the session 
   CHECK(generate(world.rig.session, nullptr, world.sampler, {&prompt, 1}, config) == Status::ok);
   CHECK(inside.seen == std::vector<Status>(6, Status::wrong_state));
   CHECK(world.rig.session.feed({&prompt, 1}) == Status::ok);
+}
+
+TEST_CASE("generate: a stop token is picked, and neither shown, counted nor fed") {
+  World world;
+  World hand;
+  const std::vector<Token> expected = by_hand(hand, {1, 2}, 40);
+  world.config.max_tokens = 40;
+  world.config.stop_token = expected[20];
+  const auto first = std::find(expected.begin(), expected.end(), expected[20]);
+  CHECK(world.run({1, 2}) == Status::ok);
+  CHECK(world.written.tokens == std::vector<Token>(expected.begin(), first));
+  CHECK(world.result.stopped);
+  CHECK(world.result.tokens == world.written.tokens.size());
+  World again;
+  by_hand(again, {1, 2}, world.written.tokens.size());
+  CHECK(minnow::test::same_bits(world.rig.session.logits(), again.rig.session.logits()));
 }
 
 }  // namespace minnow

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh BUILD SHARED: the shared checkpoints, converted, against what PyTorch computed from them in float64.
-# Closes with "N passed, N failed".
+# With GPT2_RANKS=FILE, GPT-2's rank file of tiktoken, also its tokenizer. Closes with "N passed, N failed".
 set -u
 build=$1
 shared=$2
@@ -54,5 +54,8 @@ for name in shakespeare-char char-4x128-bias; do
   check "$name: the same bits" "$build/tests/logit_hash" "$work/$name-f32.minnow" "$work/$name-f16.minnow" \
     "$work/$name-q8.minnow" --ids "$from/golden/prompt.u16"
 done
+if [ -n "${GPT2_RANKS:-}" ]; then
+  check "GPT-2's tokenizer" "$build/tests/run" -tc='gpt2:*'
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

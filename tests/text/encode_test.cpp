@@ -189,7 +189,7 @@ TEST_CASE("encode: the begin token and its space, and without them again") {
 
   EncodeResult result;
   Token out[4];
-  CHECK(t.encode("ba", begin, {out, 3}, &result) == Status::output_too_small);
+  CHECK(t.encode("ba", begin, {out, 2}, &result) == Status::output_too_small);
   CHECK(result.tokens == 0);  // so that the space is not lost
   CHECK(t.encode("c", begin, {out, 4}, &result) == Status::bad_argument);
   CHECK(result.bytes == 0);

@@ -162,7 +162,7 @@ class Tokenizer {
 
  private:
   Span<const std::byte> section_;
-  std::uint32_t before_space_[8] = {};  // a bit a byte: those that stand in front of a space inside some token
+  std::uint32_t borders_[3][8] = {};  // sets of bytes, a bit each: where unsplit text may be cut
 };
 
 struct SamplerConfig {
