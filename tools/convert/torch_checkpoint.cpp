@@ -58,10 +58,9 @@ class Storages : public TorchStorages {
       refuse("the storage ", quoted(entry->name), " has ", entry->bytes, " bytes; expected ", tensor->storage_elements,
              " numbers of ", dtype_name(tensor->dtype), "; copy or save the file again");
     }
-    const auto [known, is_new] = used_.emplace(entry->header_offset, Place{entry, 0});
-    Place& place = known->second;
+    const auto [known, is_new] = used_.emplace(std::make_pair(entry->header_offset, entry), 0);
     if (is_new) {
-      place.offset = entry->is_stored() ? zip_.data_offset(*entry) : unpacked_bytes_;
+      known->second = entry->is_stored() ? zip_.data_offset(*entry) : unpacked_bytes_;
       total_ += entry->bytes;
       if (!entry->is_stored()) {
         deflated_.push_back(entry);
@@ -71,7 +70,7 @@ class Storages : public TorchStorages {
       }
     }
     tensor->file = entry->is_stored() ? 0 : 1;
-    tensor->storage_offset = place.offset;
+    tensor->storage_offset = known->second;
   }
 
   bool has_deflated() const { return !deflated_.empty(); }
@@ -85,8 +84,8 @@ class Storages : public TorchStorages {
       done += bytes;
       if (options.progress) options.progress(done, total_);
     };
-    for (const auto& [offset, place] : used_) {
-      if (place.entry->is_stored()) zip_.check_crc(*place.entry, show);
+    for (const auto& [entry, place] : used_) {
+      if (entry.second->is_stored()) zip_.check_crc(*entry.second, show);
     }
     for (const ZipEntry* const entry : deflated_) {
       zip_.unpack(*entry, [&](const unsigned char* data, std::size_t bytes) {
@@ -98,14 +97,10 @@ class Storages : public TorchStorages {
   }
 
  private:
-  struct Place {
-    const ZipEntry* entry;
-    std::uint64_t offset;  // in the archive, or in the unpacked file
-  };
-
   const ZipArchive& zip_;
   const std::string& folder_;
-  std::map<std::uint64_t, Place> used_;    // by the entry's place in the archive
+  // Of each entry, in the archive's order, where its data begins: in the archive, or in the unpacked file.
+  std::map<std::pair<std::uint64_t, const ZipEntry*>, std::uint64_t> used_;
   std::vector<const ZipEntry*> deflated_;  // in the order of their places
   std::uint64_t unpacked_bytes_ = 0;
   std::uint64_t total_ = 0;
