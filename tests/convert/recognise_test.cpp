@@ -95,7 +95,11 @@ TEST_CASE("recognise: what tells families with the same names apart") {
   CHECK(family_of(made_up(gpt2_shapes(), sizes, "config")) == "build-nanogpt");
   CHECK(family_of(made_up(untied)) == "nanoGPT");
   CHECK(family_of(made_up(masked)) == "minGPT since 2022");
-  CHECK(family_of(made_up(masked, sizes)) == "nanoGPT");
+  CHECK(family_of(made_up(masked, sizes)) == "nanoGPT of before 2023-01-27");
+  Settings with_bias = sizes;
+  with_bias["bias"] = whole(1);
+  CHECK(family_of(made_up(masked, with_bias)) == "nanoGPT");
+  CHECK(family_of(made_up(gpt2_shapes(), sizes)) == "nanoGPT");
   Settings nanogpt = sizes;
   nanogpt["dropout"] = number_setting(0.1);
   CHECK(family_of(made_up(gpt2_shapes(), nanogpt, "config")) == "nanoGPT");

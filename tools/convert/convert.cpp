@@ -80,7 +80,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.heading("what a checkpoint may not say:");
   options.number("n-head", "N", 1, 1u << 28, &out->n_head, "number of heads");
   options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
-                 &out->gelu, "the form of GELU (the family's; nanoGPT: erf, before mid-2023 tanh)");
+                 &out->gelu, "the form of GELU (the family's; nanoGPT of February to mid-2023: tanh)");
   options.choice("attn-scale", "head|embd",
                  {{"head", number(AttentionScale::head)}, {"embd", number(AttentionScale::embd)}},
                  &out->attention_scale, "scores times head_size^-0.5, or n_embd^-0.5 (head)");

@@ -255,6 +255,7 @@ constexpr Family kFamilies[] = {
     llmc_family(),
     gpt2_family("build-nanogpt", Clue::config_object, span_of(kGpt2Settings), Activation::gelu_tanh),
     gpt2_family("minGPT since 2022", Clue::untied, span_of(kGpt2Settings), Activation::gelu_tanh),
+    gpt2_family("nanoGPT of before 2023-01-27", Clue::no_bias_flag, span_of(kGpt2Settings), Activation::gelu_tanh),
     gpt2_family("nanoGPT", Clue::none, span_of(kGpt2Settings), Activation::gelu_erf),
     mingpt_family(),
     lecture_family(),

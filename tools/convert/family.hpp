@@ -47,6 +47,7 @@ enum class Clue {
   conv1d,         // linear layers are stored [in, out]
   header,         // the settings come from the header of a file without names
   config_object,  // the settings are the 'config' of a training program without dropout
+  no_bias_flag,   // model_args without 'bias', and masks: nanoGPT until 27 January 2023
   untied,         // no model_args, masks, and an output matrix of its own
 };
 

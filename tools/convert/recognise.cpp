@@ -172,6 +172,8 @@ bool has_clue(const Checkpoint& checkpoint, const Match& match, const Recognised
     case Clue::config_object:
       return checkpoint.settings_source == "config" && checkpoint.settings.count("bias") == 0 &&
              checkpoint.settings.count("dropout") == 0;
+    case Clue::no_bias_flag:
+      return checkpoint.settings_source == "model_args" && match.has_masks && checkpoint.settings.count("bias") == 0;
     case Clue::untied:
       return checkpoint.settings_source != "model_args" && match.has_masks && wte != nullptr && head != nullptr &&
              !is_same_view(*wte, *head);
