@@ -2,6 +2,7 @@
 #include "model/check_tokenizer.hpp"
 
 #include "base/check.hpp"
+#include "base/text.hpp"
 
 namespace minnow {
 namespace {
@@ -212,7 +213,7 @@ Status check_merge(const TokenizerView& view, const Merge& merge, Fault* fault) 
   const std::string_view right = view.piece(merge.right);
   const std::string_view result = view.piece(merge.result);
   if (result.size() != left.size() + right.size() || result.substr(0, left.size()) != left ||
-      result.substr(left.size()) != right) {
+      text_at(result, left.size()) != right) {
     return corrupt(fault, "tokenizer: the result of a merge is not its two parts together", offset + 12, merge.result);
   }
   if (result.size() > kMaxMergedBytes) {

@@ -1,5 +1,6 @@
 #include "text/split.hpp"
 
+#include "base/text.hpp"
 #include "text/unicode_classes.hpp"
 #include "text/utf8.hpp"
 
@@ -21,7 +22,7 @@ constexpr CharClass class_of_ascii(unsigned byte) noexcept {
 Character character_at(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(text[at + i])}; };
   if (byte(0) < 0x80) return {class_of_ascii(byte(0)), 1};
-  const std::size_t length = utf8_length(text.substr(at, 4));
+  const std::size_t length = utf8_length(text_at(text, at, 4));
   if (length < 2) return {CharClass::other, 1};
   std::uint32_t code = byte(0) & (0x7fu >> length);
   for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3f);
@@ -43,7 +44,7 @@ std::size_t contraction(std::string_view text) noexcept {
   if (text.size() < 2 || text[0] != '\'') return 0;
   const char first = text[1];
   if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
-  const std::string_view two = text.substr(1, 2);
+  const std::string_view two = text_at(text, 1, 2);
   return two == "re" || two == "ve" || two == "ll" ? 3 : 0;
 }
 
@@ -73,7 +74,7 @@ std::size_t gpt2_part(std::string_view text) noexcept {
 std::size_t gpt2_cut(std::string_view text, std::size_t limit) noexcept {
   for (std::size_t at = limit < text.size() ? limit + 1 : text.size(); at-- > 1;) {
     if ((static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) continue;
-    if (utf8_length(text.substr(at, 4)) == 0) continue;  // its end is still to come
+    if (utf8_length(text_at(text, at, 4)) == 0) continue;  // its end is still to come
     const Character next = character_at(text, at);
     Character before = {CharClass::other, 1};
     for (std::size_t length = 1; length <= 4 && length <= at; ++length) {

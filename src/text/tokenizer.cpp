@@ -1,6 +1,7 @@
 // Text to token ids and back, over the tokenizer section of a model file. Model::open has checked the section, so
 // nothing is checked again here. Depends on model.
 #include "base/check.hpp"
+#include "base/text.hpp"
 #include "minnow/minnow.hpp"
 #include "model/check_tokenizer.hpp"
 #include "model/view.hpp"
@@ -32,7 +33,7 @@ class Specials {
     for (std::uint32_t i = 0; i < count_; ++i) {
       const std::string_view piece = view_.piece(view_.special[i]);
       const bool longer = best == kNoId || piece.size() > view_.piece(best).size();
-      if (longer && text.substr(at, piece.size()) == piece) best = view_.special[i];
+      if (longer && text_at(text, at, piece.size()) == piece) best = view_.special[i];
     }
     return best;
   }
@@ -43,7 +44,7 @@ class Specials {
       if (!has_byte(first_, text[begin])) continue;
       for (std::uint32_t i = 0; i < count_; ++i) {
         const std::string_view piece = view_.piece(view_.special[i]);
-        const std::string_view found = text.substr(begin, piece.size());
+        const std::string_view found = text_at(text, begin, piece.size());
         if (begin + piece.size() > at && piece.substr(0, found.size()) == found) return true;
       }
     }
@@ -100,7 +101,7 @@ class Encoder {
 
   // The text up to byte `end`, with no regard to special tokens. space_first: a space comes before it.
   Status plain(std::string_view text, std::size_t end, bool space_first) noexcept {
-    const std::string_view rest = text.substr(result_.bytes, end - result_.bytes);
+    const std::string_view rest = text_at(text, result_.bytes, end - result_.bytes);
     switch (view_.header->kind) {
       case TokenizerKind::characters:
         return characters(rest);
@@ -122,7 +123,7 @@ class Encoder {
   Status characters(std::string_view text) noexcept {
     for (std::size_t at = 0; at < text.size();) {
       std::size_t length = 0;
-      const std::uint32_t id = longest_match(view_, text.substr(at), &length);
+      const std::uint32_t id = longest_match(view_, text_at(text, at), &length);
       if (id == kNoPiece) return Status::bad_argument;
       MINNOW_TRY(put(id, length));
       at += length;
@@ -183,8 +184,8 @@ std::size_t cut_of_matches(const TokenizerView& view, std::string_view text) noe
   std::size_t at = 0;
   while (text.size() - at >= view.header->max_piece_bytes) {
     std::size_t length = 0;
-    if (longest_match(view, text.substr(at), &length) == kNoPiece) {
-      length = utf8_length(text.substr(at));
+    if (longest_match(view, text_at(text, at), &length) == kNoPiece) {
+      length = utf8_length(text_at(text, at));
       if (length == 0) return at;
     }
     at += length;
