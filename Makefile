@@ -76,7 +76,7 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)
 
 # Fuzz targets (tests/fuzz), built by clang with its sanitizers: `make fuzz` runs each for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 30
-FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+FUZZ_FLAGS := -O1 -g -DMINNOW_DEBUG -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%_fuzz.cpp,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.cpp)))
 fuzz:
 	@$(MAKE) CXX=clang++ BUILD=$(BUILD)-fuzz CXXFLAGS='$(FUZZ_FLAGS) $(CXXFLAGS)' fuzz-programs

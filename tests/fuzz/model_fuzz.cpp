@@ -85,7 +85,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (Model::open({start, size}, &model, &fault) != Status::ok) return 0;
   if (model.verify(&fault) != Status::ok) return 0;
   const std::size_t tail = std::min<std::size_t>(size, 48);
-  use_tokenizer(model, {reinterpret_cast<const char*>(start) + size - tail, tail});
+  const std::string text(reinterpret_cast<const char*>(start) + size - tail, tail);
+  use_tokenizer(model, text);
+  std::string long_text;  // longer than what is merged at once
+  while (long_text.size() < 1200) long_text += text + text.substr(0, long_text.size() % 7);
+  use_tokenizer(model, long_text);
   run(model, data + size - tail, tail);
   return 0;
 }
