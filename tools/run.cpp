@@ -128,7 +128,7 @@ struct Totals {
 void bind(Options* options, RunOptions* run) {
   options->positional("MODEL", &run->model, nullptr);
   options->positional("-", &run->dash, &run->has_dash);
-  options->text("p", "TEXT", &run->prompt, &run->has_prompt, "the prompt (a new line)");
+  options->text("p", "TEXT", &run->prompt, &run->has_prompt, "the prompt (what texts begin with in this vocabulary, or a new line)");
   options->text("f", "FILE", &run->prompt_file, &run->has_file, "read the prompt from a file or pipe; - is stdin");
   options->text("start", "TEXT", &run->start, &run->has_start, "the prompt, or FILE:NAME for the prompt in a file");
   options->number("n", "N", 0, UINT32_MAX, &run->n, "tokens to write (256)");
@@ -176,8 +176,9 @@ int check_options(const RunOptions& run) {
   return kDone;
 }
 
-// A new line, or the first id where the vocabulary has none.
+// What every text of the vocabulary begins with, else a new line, or the first id where it has neither.
 Token default_prompt(const Tokenizer& tokenizer) {
+  if (tokenizer.begin_token() >= 0) return tokenizer.begin_token();
   Token token = 0;
   EncodeResult result;
   return tokenizer.encode("\n", {&token, 1}, &result) == Status::ok ? token : 0;
@@ -326,7 +327,7 @@ int write_samples(const RunOptions& run, const Tokenizer& tokenizer, Prompt* pro
 
 int run_command(int argc, char** argv) {
   RunOptions run;
-  Options options(kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]", "Writes text that goes on from a prompt.");
+  Options options(kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]", "Writes text that goes on from a prompt. In it the text of a special token, <|endoftext|>, is that token.");
   bind(&options, &run);
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;

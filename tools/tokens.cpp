@@ -42,7 +42,7 @@ int tokens_command(int argc, char** argv) {
   bool has_text = false, has_file = false, decode = false, json = false;
   std::uint32_t skip_unknown = 0;
   Options options(kCommand, "tokens MODEL (-p TEXT | -f FILE | --decode IDS) [--json]",
-                  "Text to token ids and pieces, or ids back to text.");
+                  "Text to token ids and pieces, as run takes a prompt, or ids back to text.");
   options.positional("MODEL", &path, nullptr);
   options.text("p", "TEXT", &text, &has_text, "the text");
   options.text("f", "FILE", &file, &has_file, "read the text from a file or pipe; - is stdin");

@@ -12,6 +12,8 @@ TEST_CASE("messages: control characters and stray bytes are escaped, the rest is
   CHECK(printable("\x1b[31m\0\x7f"sv) == "\\x1b[31m\\x00\\x7f");
   CHECK(printable("\xff\xe2\x82") == "\\xff\\xe2\\x82");
   CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");  // a C1 control: begins escape sequences too
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // half of a surrogate pair is no UTF-8
+  CHECK(printable("\xed\x9f\xbf") == "\xed\x9f\xbf");
   CHECK(printable("") == "");
 }
 

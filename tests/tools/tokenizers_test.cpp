@@ -85,6 +85,7 @@ TEST_CASE("tokenizers: run shows the prompt without what was put before it, and 
   REQUIRE(Tokenizer::open(model, &tokenizer) == Status::ok);
   CHECK(run_program({"run", file.path, "-p", "ab a", "-n", "0"}).out == "ab a");
   CHECK(run_program({"run", file.path, "-n", "0"}).out.empty());
+  CHECK(run_program({"run", file.path, "-n", "0", "--ids"}).out == "0\n");
   int ended = 0;
   int without_space = 0;
   for (int seed = 0; seed < 30; ++seed) {
