@@ -84,6 +84,14 @@ std::string family_text(const ModelView& view) {
   return text;
 }
 
+// Rows that are no ids are padding of the embedding.
+std::string vocabulary_text(const ModelInfo& m) {
+  const std::string rows = grouped(m.vocab_size);
+  if (m.has_text) return rows + plural(m.vocab_size, " id") + ", " + grouped(m.n_tokens) + " with text";
+  if (m.n_tokens == m.vocab_size) return rows + plural(m.vocab_size, " id") + ", no text in the file";
+  return grouped(m.n_tokens) + plural(m.n_tokens, " id") + " in " + rows + " rows, without text";
+}
+
 const char* name_of(TokenizerKind kind) {
   switch (kind) {
     case TokenizerKind::characters:
@@ -198,8 +206,7 @@ void print_text(const Info& info) {
                           " for keys and values), " + number(m.n_embd) + " wide, MLP " + number(m.n_hidden) +
                           ", block size " + number(m.block_size));
   print_line("family", family_text(info.view));
-  print_line("vocabulary", number(m.vocab_size) + plural(m.vocab_size, " id") + ", " +
-                               (m.has_text ? number(m.n_tokens) + " with text" : std::string("no text in the file")));
+  print_line("vocabulary", vocabulary_text(m));
   if (const TokenizerHeader* const tokenizer = tokenizer_of(info.view)) {
     print_line("tokenizer", tokenizer_text(*tokenizer));
   }

@@ -110,6 +110,21 @@ TEST_CASE("find vocabulary: --vocab names a file, a folder or bytes") {
   CHECK(find_vocabulary(options, &config).pieces.empty());
 }
 
+TEST_CASE("find vocabulary: without text, GPT-2's padding is no id") {
+  const auto ids = [](Config config, bool counted = false) {
+    VocabularyOptions options;
+    options.no_text = true;
+    options.counted = counted;
+    config.n_tokens = config.vocab_size;
+    CHECK(find_vocabulary(options, &config).pieces.empty());
+    return config.n_tokens;
+  };
+  for (const std::uint32_t rows : {50257u, 50264u, 50272u, 50304u, 50432u}) CHECK(ids(config_of(rows)) == 50257);
+  for (const std::uint32_t rows : {65u, 50256u, 50258u, 50305u, 50688u}) CHECK(ids(config_of(rows)) == rows);
+  CHECK(ids(config_of(50304), true) == 50304);
+  CHECK(ids(llama2_config(50304)) == 50304);
+}
+
 TEST_CASE("find vocabulary: what is said when there is none") {
   const TemporaryFolder folder;
   VocabularyOptions options = options_of(folder);

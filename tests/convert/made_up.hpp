@@ -46,7 +46,10 @@ inline Checkpoint made_up(const Shapes& shapes, const Settings& settings = {},
                           const std::string& source = "model_args") {
   Checkpoint out;
   out.settings = settings;
-  if (!settings.empty()) out.settings_source = source;
+  if (!settings.empty()) {
+    out.settings_source = source;
+    if (contains(source, ".json")) out.sidecar = source;
+  }
   std::uint64_t at = 0;
   for (const auto& [name, shape] : shapes) {
     StoredTensor tensor;

@@ -36,6 +36,11 @@ Shapes without(Shapes shapes, const std::string& name) {
   return shapes;
 }
 
+Shapes with(Shapes shapes, const Shapes& more) {
+  shapes.insert(shapes.end(), more.begin(), more.end());
+  return shapes;
+}
+
 PlanOptions heads(std::uint64_t n) {
   PlanOptions out;
   out.n_head = n;
@@ -163,10 +168,39 @@ TEST_CASE("plan_config: Hugging Face's settings") {
   CHECK(contains(hugging_face_with("scale_attn_weights", word("yes")).fault, "is neither true nor false"));
   Shapes untied = gpt2_shapes(true);
   untied.push_back({"lm_head.weight", {7, 8}});
-  CHECK(plan(made_up(untied, hugging_face(), "config.json")).plan.config.output == Output::separate);
-  Settings tied = hugging_face();
-  tied["tie_word_embeddings"] = truth(true);
-  CHECK(contains(plan(made_up(untied, tied, "config.json")).fault, "\"lm_head.weight\" differs from the embedding"));
+  Settings settings = hugging_face();
+  CHECK(contains(plan(made_up(untied, settings, "config.json")).fault,
+                 "config.json['tie_word_embeddings'] is absent, so true, but \"lm_head.weight\" differs"));
+  CHECK(plan(made_up(untied), heads(2)).plan.config.output == Output::separate);
+  CHECK(plan(made_up(untied, settings, "args")).plan.config.output == Output::separate);
+  settings["tie_word_embeddings"] = truth(false);
+  CHECK(plan(made_up(untied, settings, "config.json")).plan.config.output == Output::separate);
+  settings["tie_word_embeddings"] = truth(true);
+  CHECK(contains(plan(made_up(untied, settings, "config.json")).fault,
+                 "is true but \"lm_head.weight\" differs from the embedding"));
+}
+
+TEST_CASE("plan_config: a form of GELU that is assumed is said") {
+  using Choices = std::vector<std::string>;
+  const Shapes plain = gpt2_shapes();
+  const Shapes masked = with(plain, {{"transformer.h.0.attn.bias", {1, 1, 6, 6}}});
+  const Shapes untied = with(masked, {{"lm_head.weight", {7, 8}}});
+  Settings sizes = {{"n_layer", whole(2)}, {"n_head", whole(2)}};
+  CHECK(plan(made_up(plain), heads(2)).plan.choices == Choices{"gelu=erf (assumed)"});
+  CHECK(plan(made_up(plain, {{"lr", whole(1)}}, "args"), heads(2)).plan.choices == Choices{"gelu=erf (assumed)"});
+  CHECK(plan(made_up(masked), heads(2)).plan.choices == Choices{"gelu=erf (assumed)"});
+  CHECK(plan(made_up(untied), heads(2)).plan.choices == Choices{"gelu=tanh (assumed)"});
+  CHECK(plan(made_up(gpt2_shapes(true)), heads(2)).plan.choices == Choices{"gelu=tanh (assumed)"});
+  // Settings, or what the family always has.
+  CHECK(plan(made_up(plain, sizes)).plan.choices.empty());
+  CHECK(plan(made_up(masked, sizes)).plan.choices.empty());  // of before 2023-01-27
+  CHECK(plan(made_up(plain, sizes, "the header")).plan.choices.empty());
+  CHECK(plan(made_up(plain, sizes, "config")).plan.choices.empty());
+  CHECK(plan(made_up(gpt2_shapes(true), hugging_face(), "config.json")).plan.choices ==
+        Choices{"settings=config.json"});
+  sizes["bias"] = truth(false);
+  CHECK(plan(made_up(plain, sizes)).plan.choices.empty());
+  CHECK(plan(made_up(masked, sizes)).plan.choices == Choices{"gelu=erf (assumed)"});
 }
 
 TEST_CASE("plan_config: GELU's form can be chosen where there is one, and not against the settings") {
@@ -195,7 +229,7 @@ TEST_CASE("plan_config: models without a table of positions") {
   options.positions = Positions::sinusoidal;
   const Planned p = plan(made_up(shapes), options);
   REQUIRE(p.fault == "");
-  CHECK(p.plan.choices == std::vector<std::string>{"positions=sinusoidal"});
+  CHECK(p.plan.choices == std::vector<std::string>{"gelu=erf (assumed)", "positions=sinusoidal"});
   CHECK(p.plan.tensors[1].role == Role::wpe);
   CHECK(p.plan.tensors[1].values.size() == 5 * 8);
   options.block_size = 1u << 24;

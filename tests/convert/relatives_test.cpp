@@ -141,14 +141,26 @@ TEST_CASE("relatives: the family and what was chosen are recorded and named") {
   const std::vector<std::string> lecture = {relative("lecture/model.pth"), "-o", folder / "m", "--no-text"};
   CHECK(contains(provenance(lecture), "\nfamily=the video lecture's GPT\nattn_scale=head\n"));
   CHECK(contains(convert(lecture).message, " ids without text, attn_scale=head\n"));
+  CHECK(contains(convert({relative("nanogpt/state_dict.pt"), "-o", folder / "m", "--no-text", "--n-head", "3"}).message,
+                 " ids without text, gelu=erf (assumed)\n"));
   const std::string index = relative("hugging_face/part.safetensors.index.json");
   const std::string sharded = provenance({index, "-o", folder / "m", "--no-text"});
+  CHECK(contains(sharded, "\nfamily=Hugging Face GPT-2\nsettings=config.json\n"));
   CHECK(contains(sharded, "source=part.safetensors.index.json\nsource_sha256="));
   CHECK(contains(sharded, "\nsource_2=part-00001-of-00002.safetensors\nsource_2_sha256="));
   CHECK(contains(sharded, "\nsource_3=part-00002-of-00002.safetensors\nsource_3_sha256="));
   const std::string chosen = provenance({relative("no_positions/mask.pt"), "-o", folder / "m", "--no-text", "--gelu",
                                          "tanh", "--positions", "none", "--attn-scale", "embd"});
   CHECK(contains(chosen, "\nfamily=nanoGPT\ngelu=tanh\npositions=none\nattn_scale=embd\n"));
+}
+
+TEST_CASE("relatives: a config.json that another program left does not speak for a bare nanoGPT") {
+  const TemporaryFolder folder;
+  write_file(folder / "state_dict.pt", read_file(relative("nanogpt/state_dict.pt")));
+  write_file(folder / "config.json", R"({"n_layer": 2, "n_head": 1, "n_embd": 12})");
+  const Outcome outcome = convert({folder / "state_dict.pt", "--no-text"});
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome.message, "the checkpoint does not say n_head"));
 }
 
 TEST_CASE("relatives: -v lists every tensor of a model that is refused") {

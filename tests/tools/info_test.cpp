@@ -95,6 +95,15 @@ TEST_CASE("info: for people") {
   CHECK(o.out.find("verified") != std::string::npos);
 }
 
+TEST_CASE("info: padding is told from ids, as converting tells it, without text too") {
+  const minnow::test::TemporaryFolder folder;
+  const std::string path = folder / "m";
+  const Outcome converted = run_program({"convert", "tests/fixtures/relatives/llmc/fp32.bin", "-o", path, "--no-text"});
+  CHECK(converted.err.find(", 20 ids in 24 rows, without text\n") != std::string::npos);
+  const Outcome o = run_program({"info", path});
+  CHECK(o.out.find("20 ids in 24 rows, without text\n") != std::string::npos);
+}
+
 TEST_CASE("info: the family, in words and as JSON") {
   HandShape shape;
   shape.norm = 1, shape.positions = 2, shape.pairing = 1, shape.rotary_dims = 2, shape.n_kv_head = 1;

@@ -31,6 +31,7 @@ struct Checkpoint {
   std::vector<StoredTensor> tensors;  // in the file's order; no name twice
   Settings settings;                  // under the names that the source uses: "n_layer", "num_hidden_layers", "dim"
   std::string settings_source;        // for messages: "model_args", "config.json", "the header"
+  std::string sidecar;                // the file beside the checkpoint that the settings are from, or empty
   std::string dataset;                // nanoGPT's config['dataset'], or empty
   // Of the training run.
   std::optional<std::int64_t> iter_num;

@@ -7,6 +7,7 @@
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
+#include "tools/convert/recognise.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
 #include "tools/convert/sidecar.hpp"
@@ -56,7 +57,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
       kCommand, "convert CHECKPOINT [-o MODEL] [options]",
       "Makes a model file from a checkpoint of nanoGPT, build-nanogpt, minGPT, llm.c, llama2.c, nanochat,\n"
       "Hugging Face's GPT-2 or the video lecture's GPT, known by its content. Settings are also taken from\n"
-      "config.json or meta_<step>.json beside it. Nothing in the checkpoint is executed.");
+      "GPT-2's config.json or nanochat's meta_<step>.json beside it. Nothing in the checkpoint is executed.");
   bool model_given = false;
   bool meta_given = false;
   bool vocab_given = false;
@@ -188,9 +189,10 @@ void list_tensors(const ModelPlan& plan) {
 
 void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary) {
   const Config& c = plan.config;
-  const std::string symbols = vocabulary.pieces.empty()    ? concat(c.vocab_size, " ids without text")
-                              : c.n_tokens == c.vocab_size ? concat(c.n_tokens, " symbols")
-                                                           : concat(c.n_tokens, " symbols in ", c.vocab_size, " rows");
+  const bool has_text = !vocabulary.pieces.empty();
+  std::string symbols = concat(c.n_tokens, has_text ? " symbols" : " ids");
+  if (c.n_tokens != c.vocab_size) symbols += concat(" in ", c.vocab_size, " rows", has_text ? "" : ",");
+  if (!has_text) symbols += " without text";
   const std::string heads = c.n_kv_head == c.n_head ? concat(c.n_head) : concat(c.n_head, ", n_kv_head ", c.n_kv_head);
   std::string choices = vocabulary.note.empty() ? "" : ", " + vocabulary.note;
   for (const std::string& choice : plan.choices) choices += concat(", ", choice);
@@ -215,16 +217,17 @@ PlanOptions plan_options(const Arguments& arguments) {
 }
 
 // With -v a model that is refused has its tensors listed first.
-ModelPlan plan_file(const Checkpoint& checkpoint, const Arguments& arguments) {
+ModelPlan plan_file(const Arguments& arguments, Checkpoint* checkpoint) {
   try {
-    return plan_model(checkpoint, plan_options(arguments));
+    read_sidecar(*recognise(*checkpoint).family, checkpoint);
+    return plan_model(*checkpoint, plan_options(arguments));
   } catch (const Refusal&) {
-    if (arguments.verbose) list_tensors(checkpoint);
+    if (arguments.verbose) list_tensors(*checkpoint);
     throw;
   }
 }
 
-Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& arguments, Config* config) {
+Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& arguments, ModelPlan* plan) {
   VocabularyOptions options;
   options.checkpoint = arguments.checkpoint;
   options.model = arguments.model;
@@ -232,7 +235,8 @@ Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& argume
   options.meta = arguments.meta;
   options.vocab = arguments.vocab;
   options.no_text = arguments.no_text;
-  return convert::find_vocabulary(options, config);
+  options.counted = plan->counted;
+  return convert::find_vocabulary(options, &plan->config);
 }
 
 void convert_file(const Arguments& arguments) {
@@ -242,14 +246,13 @@ void convert_file(const Arguments& arguments) {
   read_options.check_crcs = !arguments.ignore_crc;
   read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
   Checkpoint checkpoint = read_checkpoint(file, read_options);
-  read_sidecar(&checkpoint);
   for (const auto& each : checkpoint.files) {
     if (!each->is_same_file(arguments.model)) continue;
     throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
   }
   progress.clear();
-  ModelPlan plan = plan_file(checkpoint, arguments);
-  const Vocabulary vocabulary = find_vocabulary(checkpoint, arguments, &plan.config);
+  ModelPlan plan = plan_file(arguments, &checkpoint);
+  const Vocabulary vocabulary = find_vocabulary(checkpoint, arguments, &plan);
   Fault fault;
   if (check_config(plan.config, &fault) != Status::ok) {
     refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");

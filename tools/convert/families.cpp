@@ -208,6 +208,20 @@ constexpr Family gpt2_family(const char* name, Clue clue, Span<const SettingName
   return f;
 }
 
+constexpr Family hugging_face_family() {
+  Family f = gpt2_family("Hugging Face GPT-2", Clue::conv1d, span_of(kHuggingFaceSettings), Activation::gelu_tanh);
+  f.sidecar = Sidecar::config_json;
+  f.gelu_unclear = GeluUnclear::bare;
+  return f;
+}
+
+// Of GPT-2's names, where nothing but a clue tells what program wrote them.
+constexpr Family nanogpt_family(const char* name, Clue clue, Activation activation) {
+  Family f = gpt2_family(name, clue, span_of(kGpt2Settings), activation);
+  f.gelu_unclear = GeluUnclear::bare_or_masked;
+  return f;
+}
+
 constexpr Family llmc_family() {
   Family f = gpt2_family("llm.c", Clue::header, span_of(kGpt2Settings), Activation::gelu_tanh);
   f.padded_vocabulary = true;
@@ -244,6 +258,7 @@ constexpr Family nanochat_family() {
   f.patterns = span_of(kNanochatNames);
   f.settings = span_of(kNanochatSettings);
   f.config = nanochat_config();
+  f.sidecar = Sidecar::meta_json;
   f.own_output = true;
   f.padded_vocabulary = true;
   f.rotates_back = true;
@@ -251,12 +266,12 @@ constexpr Family nanochat_family() {
 }
 
 constexpr Family kFamilies[] = {
-    gpt2_family("Hugging Face GPT-2", Clue::conv1d, span_of(kHuggingFaceSettings), Activation::gelu_tanh),
+    hugging_face_family(),
     llmc_family(),
     gpt2_family("build-nanogpt", Clue::config_object, span_of(kGpt2Settings), Activation::gelu_tanh),
-    gpt2_family("minGPT since 2022", Clue::untied, span_of(kGpt2Settings), Activation::gelu_tanh),
+    nanogpt_family("minGPT since 2022", Clue::untied, Activation::gelu_tanh),
     gpt2_family("nanoGPT of before 2023-01-27", Clue::no_bias_flag, span_of(kGpt2Settings), Activation::gelu_tanh),
-    gpt2_family("nanoGPT", Clue::none, span_of(kGpt2Settings), Activation::gelu_erf),
+    nanogpt_family("nanoGPT", Clue::none, Activation::gelu_erf),
     mingpt_family(),
     lecture_family(),
     llama2_family(),

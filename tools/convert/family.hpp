@@ -30,7 +30,7 @@ enum class Field {
   norm_eps,       // a number
   activation,     // a name of kActivations
   scaled_scores,  // false: queries and keys are not scaled
-  tied_output,    // true: the output is the embedding, or a copy of it
+  tied_output,    // true: the output is the embedding, or a copy of it; absent from a sidecar: true
   off,            // anything else than false, 0 or none is refused
   whole_windows,  // anything else than a text of L's is refused
 };
@@ -51,9 +51,26 @@ enum class Clue {
   untied,         // no model_args, masks, and an output matrix of its own
 };
 
+// The file beside a checkpoint that the family's own programs write the settings into.
+enum class Sidecar {
+  none,
+  config_json,  // config.json
+  meta_json,    // meta_<step>.json, beside model_<step>.pt
+};
+
+// Programs that share a family's names differ in the form of GELU. Unless it is stated, it is then a guess for models
+// ..
+enum class GeluUnclear {
+  never,
+  bare,            // .. whose settings are not known
+  bare_or_masked,  // .. or that have masks
+};
+
 struct Family {
   const char* name = "";  // for people
   Clue clue = Clue::none;
+  Sidecar sidecar = Sidecar::none;
+  GeluUnclear gelu_unclear = GeluUnclear::never;
   Span<const NamePattern> patterns;
   Span<const SettingName> settings;
   Config config;                   // what all of them share; its sizes are 0

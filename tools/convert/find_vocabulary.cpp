@@ -94,7 +94,7 @@ std::string find_path(const VocabularyOptions& options, const Config& config) {
     return inside;
   }
   if (!options.meta.empty()) return options.meta;
-  const std::string folder = folder_exists(options.checkpoint) ? options.checkpoint : folder_of(options.checkpoint);
+  const std::string folder = folder_of(options.checkpoint);
   if (const std::string beside = find_in(folder, config); !beside.empty()) return beside;
   if (const std::string meta = find_meta(options.checkpoint, options.dataset); !meta.empty()) return meta;
   for (const char* unusable : {"/tokenizer.model", "/tokenizer.pkl"}) {  // reading it says what to do
@@ -106,7 +106,11 @@ std::string find_path(const VocabularyOptions& options, const Config& config) {
 }  // namespace
 
 Vocabulary find_vocabulary(const VocabularyOptions& options, Config* config) {
-  if (options.no_text) return {};
+  if (options.no_text) {
+    const bool as_gpt2 = config->positions != Positions::rotary && fits_rows(kGpt2Symbols, config->vocab_size);
+    if (as_gpt2 && !options.counted) config->n_tokens = kGpt2Symbols;
+    return {};
+  }
   std::string path = kBytes;
   Vocabulary vocabulary;
   if (options.vocab == kBytes) {

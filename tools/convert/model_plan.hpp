@@ -19,8 +19,10 @@ struct PlannedTensor {
 struct ModelPlan {
   Config config;
   std::vector<PlannedTensor> tensors;
-  std::string family;  // for people: "nanoGPT"
-  // What the tensors cannot show and an option or its default decided, as "key=value": "attn_scale=head".
+  std::string family;    // for people: "nanoGPT"
+  bool counted = false;  // n_tokens is what the family's settings count, not the rows, which others pad in silence
+  // What the tensors cannot show and an option, its default or a file beside the checkpoint decided, as "key=value":
+  // "attn_scale=head", "gelu=erf (assumed)", "settings=config.json".
   std::vector<std::string> choices;
 };
 

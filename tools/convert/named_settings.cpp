@@ -11,6 +11,13 @@ namespace {
 
 using Kind = Setting::Kind;
 
+const SettingName* first_name_of(const Family& family, Field field) {
+  for (const SettingName& name : family.settings) {
+    if (name.field == field) return &name;
+  }
+  return nullptr;
+}
+
 bool is_whole(const Setting& setting) { return setting.kind == Kind::integer || setting.kind == Kind::boolean; }
 
 }  // namespace
@@ -30,9 +37,12 @@ std::string NamedSettings::text_of(const SettingName& name) const {
   return concat(source, "['", name.name, "']");
 }
 
+bool NamedSettings::knows(Field field) const { return first_name_of(family_, field) != nullptr; }
+
 std::string NamedSettings::name_of(Field field) const {
   const Found found = find(field);
-  return found.name == nullptr ? std::string("the checkpoint") : text_of(*found.name);
+  const SettingName* const name = found.name != nullptr ? found.name : first_name_of(family_, field);
+  return name == nullptr ? std::string("the checkpoint") : text_of(*name);
 }
 
 std::optional<std::uint64_t> NamedSettings::size(Field field) const {

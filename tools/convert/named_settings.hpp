@@ -19,7 +19,11 @@ class NamedSettings {
   // Refuses what is on and not supported.
   void require_features_off() const;
 
-  std::string name_of(Field field) const;  // for messages: "model_args['n_head']"; or the option's where it has none
+  // Whether the family's settings have such a field, stated or not.
+  bool knows(Field field) const;
+
+  // For messages: "model_args['n_head']", by the family's first name for it where it is absent.
+  std::string name_of(Field field) const;
 
  private:
   struct Found {

@@ -17,6 +17,7 @@ class TensorPlanner {
       : checkpoint_(checkpoint), found_(found) {
     plan_.config = plan_config(checkpoint, found, options);
     plan_.family = found.family->name;
+    plan_.counted = found.family->padded_vocabulary;
     note_choices(options);
   }
 
@@ -30,8 +31,11 @@ class TensorPlanner {
 
  private:
   void note_choices(const PlanOptions& options) {
-    if (options.gelu) {
-      plan_.choices.push_back(concat("gelu=", *options.gelu == Activation::gelu_erf ? "erf" : "tanh"));
+    if (!checkpoint_.sidecar.empty()) plan_.choices.push_back(concat("settings=", checkpoint_.sidecar));
+    const bool assumed = !options.gelu && is_gelu_assumed();
+    if (options.gelu || assumed) {
+      const bool erf = plan_.config.activation == Activation::gelu_erf;
+      plan_.choices.push_back(concat("gelu=", erf ? "erf" : "tanh", assumed ? " (assumed)" : ""));
     }
     if (options.positions) {
       plan_.choices.push_back(concat("positions=", *options.positions == Positions::none ? "none" : "sinusoidal"));
@@ -40,6 +44,15 @@ class TensorPlanner {
       const bool embd = options.attention_scale == AttentionScale::embd;
       plan_.choices.push_back(concat("attn_scale=", embd ? "embd" : "head"));
     }
+  }
+
+  // Neither the settings nor the family make the form of GELU certain.
+  bool is_gelu_assumed() const {
+    const Family& family = *found_.family;
+    const NamedSettings settings(checkpoint_, family);
+    if (family.gelu_unclear == GeluUnclear::never || settings.activation()) return false;
+    const bool bare = !settings.size(Field::n_layer) && !settings.size(Field::n_head);
+    return bare || (family.gelu_unclear == GeluUnclear::bare_or_masked && found_.mask_size);
   }
 
   // Tied unless the checkpoint holds an output matrix that differs from the embedding; one that was cast or copied
@@ -55,9 +68,11 @@ class TensorPlanner {
       return Output::tied;
     }
     const bool equal = holds_the_same(*found_.pieces_of(kNoLayer, Role::wte)[0], *head[0]);
-    if (!equal && stated == true) {
-      refuse(settings.name_of(Field::tied_output), " is true but ", quoted(head[0]->name),
-             " differs from the embedding; expected the same; save the model again");
+    const bool by_default = !stated && !checkpoint_.sidecar.empty() && settings.knows(Field::tied_output);
+    if (!equal && (stated == true || by_default)) {
+      refuse(settings.name_of(Field::tied_output), by_default ? " is absent, so true, but " : " is true but ",
+             quoted(head[0]->name), " differs from the embedding; expected the same; ",
+             by_default ? "if the output is the model's own, set it to false" : "save the model again");
     }
     return equal ? Output::tied : Output::separate;
   }

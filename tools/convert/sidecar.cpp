@@ -1,13 +1,14 @@
-// Depends on sidecar, family and refusal.
+// Depends on sidecar and refusal.
 #include "tools/convert/sidecar.hpp"
 
-#include "tools/convert/family.hpp"
 #include "tools/convert/json_reader.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert {
 
 namespace {
+
+constexpr const char* kConfigJson = "config.json";
 
 // Of "model_000200.pt": "meta_000200.json"; empty for other names.
 std::string meta_name_of(const std::string& checkpoint) {
@@ -55,11 +56,11 @@ bool is_layer_count(std::string_view name) {
   return false;
 }
 
-bool read_settings(const std::string& path, const std::string& name, Checkpoint* out) {
+void read_settings(const std::string& path, const std::string& name, Checkpoint* out) {
   const JsonTree tree = read_json_file(path);
   const JsonId inner = tree.find(tree.root(), "model_config");
   const JsonId object = inner != kNoJson ? inner : tree.root();
-  if (!tree.is(object, JsonKind::object)) return false;
+  if (!tree.is(object, JsonKind::object)) return;
   Settings settings;
   bool is_model = false;
   for (JsonTree::Items items = tree.items(object); !items.done();) {
@@ -67,23 +68,34 @@ bool read_settings(const std::string& path, const std::string& name, Checkpoint*
     settings[key] = read_setting(tree, items.take());
     is_model = is_model || is_layer_count(key);
   }
-  if (!is_model) return false;
+  if (!is_model) return;
   out->settings = std::move(settings);
   out->settings_source = name;
-  return true;
+  out->sidecar = name;
 }
 
 }  // namespace
 
-void read_sidecar(Checkpoint* checkpoint) {
+std::string sidecar_name(const Family& family) {
+  switch (family.sidecar) {
+    case Sidecar::none:
+      return {};
+    case Sidecar::config_json:
+      return kConfigJson;
+    case Sidecar::meta_json:
+      return "meta_<step>.json";
+  }
+  return {};
+}
+
+void read_sidecar(const Family& family, Checkpoint* checkpoint) {
   for (const auto& setting : checkpoint->settings) {
     if (is_layer_count(setting.first)) return;
   }
   const std::string& path = checkpoint->files[0]->path();
-  for (const std::string& name : {meta_name_of(path), std::string("config.json")}) {
-    const std::string sidecar = concat(folder_of(path), "/", name);
-    if (!name.empty() && file_exists(sidecar) && read_settings(sidecar, name, checkpoint)) return;
-  }
+  const std::string name = family.sidecar == Sidecar::meta_json ? meta_name_of(path) : sidecar_name(family);
+  const std::string sidecar = concat(folder_of(path), "/", name);
+  if (!name.empty() && file_exists(sidecar)) read_settings(sidecar, name, checkpoint);
 }
 
 }  // namespace minnow::convert

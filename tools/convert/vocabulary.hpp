@@ -45,13 +45,15 @@ struct VocabularyOptions {
   std::string meta;        // --meta, or empty: look for one
   std::string vocab;       // --vocab: a file, a folder or "bytes"; or empty: look for one
   bool no_text = false;
+  bool counted = false;  // config->n_tokens is certain, though there may be more rows
 };
 
 // Reads one file of any format, known by its content; to a merges file the ids that stand beside it belong, and the
 // other way round. `rows` is how many the model's embedding has. `output` must be none of the files. Throws Refusal.
 Vocabulary read_vocabulary(const std::string& path, std::uint64_t rows, const std::string& output);
 
-// The vocabulary for a model of config->vocab_size rows, empty with no_text. Sets config->n_tokens. Throws Refusal.
+// The vocabulary for a model of config->vocab_size rows, empty with no_text. Sets config->n_tokens: with no_text to
+// GPT-2's 50257 where the rows are as many rounded up, so that no padding is sampled. Throws Refusal.
 Vocabulary find_vocabulary(const VocabularyOptions& options, Config* config);
 
 // The bytes of the tokenizer section of a model file.
