@@ -149,6 +149,7 @@ TEST_CASE("relatives: the family and what was chosen are recorded and named") {
   CHECK(contains(sharded, "source=part.safetensors.index.json\nsource_sha256="));
   CHECK(contains(sharded, "\nsource_2=part-00001-of-00002.safetensors\nsource_2_sha256="));
   CHECK(contains(sharded, "\nsource_3=part-00002-of-00002.safetensors\nsource_3_sha256="));
+  CHECK(contains(sharded, "\nsource_4=config.json\nsource_4_sha256="));
   const std::string chosen = provenance({relative("no_positions/mask.pt"), "-o", folder / "m", "--no-text", "--gelu",
                                          "tanh", "--positions", "none", "--attn-scale", "embd"});
   CHECK(contains(chosen, "\nfamily=nanoGPT\ngelu=tanh\npositions=none\nattn_scale=embd\n"));
@@ -161,6 +162,20 @@ TEST_CASE("relatives: a config.json that another program left does not speak for
   const Outcome outcome = convert({folder / "state_dict.pt", "--no-text"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.message, "the checkpoint does not say n_head"));
+}
+
+TEST_CASE("relatives: no file that is read is written over") {
+  const TemporaryFolder folder;
+  for (const char* name : {"model.safetensors", "config.json"}) {
+    write_file(folder / name, read_file(relative(concat("hugging_face/", name))));
+  }
+  for (const char* name : {"model.safetensors", "config.json"}) {
+    const std::string before = read_file(folder / name);
+    const Outcome outcome = convert({folder / "model.safetensors", "--no-text", "-o", folder / name});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.message, "expected another name for the model"));
+    CHECK(read_file(folder / name) == before);
+  }
 }
 
 TEST_CASE("relatives: -v lists every tensor of a model that is refused") {

@@ -26,7 +26,8 @@ inline Setting integer_setting(std::int64_t value) {
 inline Setting text_setting(std::string value) { return {Setting::Kind::text, 0, 0, std::move(value)}; }
 
 struct Checkpoint {
-  // [0] is the file that was named; more where the weights are in several, or had to be unpacked.
+  // [0] is the file that was named; more where the weights are in several, or had to be unpacked, or the settings are
+  // in a file beside it.
   std::vector<std::shared_ptr<const InputFile>> files;
   std::vector<StoredTensor> tensors;  // in the file's order; no name twice
   Settings settings;                  // under the names that the source uses: "n_layer", "num_hidden_layers", "dim"

@@ -239,6 +239,16 @@ Vocabulary find_vocabulary(const Checkpoint& checkpoint, const Arguments& argume
   return convert::find_vocabulary(options, &plan->config);
 }
 
+void require_other_name(const Checkpoint& checkpoint, const std::string& model) {
+  for (const auto& each : checkpoint.files) {
+    if (!each->is_same_file(model)) continue;
+    const bool named = each == checkpoint.files[0];
+    throw Refusal(concat(named ? "is the checkpoint itself" : "is read with the checkpoint",
+                         "; expected another name for the model; give one with -o"),
+                  model);
+  }
+}
+
 void convert_file(const Arguments& arguments) {
   const auto file = std::make_shared<const InputFile>(arguments.checkpoint);
   Progress progress;
@@ -246,12 +256,9 @@ void convert_file(const Arguments& arguments) {
   read_options.check_crcs = !arguments.ignore_crc;
   read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
   Checkpoint checkpoint = read_checkpoint(file, read_options);
-  for (const auto& each : checkpoint.files) {
-    if (!each->is_same_file(arguments.model)) continue;
-    throw Refusal("is the checkpoint itself; expected another name for the model; give one with -o", arguments.model);
-  }
   progress.clear();
   ModelPlan plan = plan_file(arguments, &checkpoint);
+  require_other_name(checkpoint, arguments.model);
   const Vocabulary vocabulary = find_vocabulary(checkpoint, arguments, &plan);
   Fault fault;
   if (check_config(plan.config, &fault) != Status::ok) {

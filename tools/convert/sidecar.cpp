@@ -57,6 +57,7 @@ bool is_layer_count(std::string_view name) {
 }
 
 void read_settings(const std::string& path, const std::string& name, Checkpoint* out) {
+  const auto file = std::make_shared<const InputFile>(path);
   const JsonTree tree = read_json_file(path);
   const JsonId inner = tree.find(tree.root(), "model_config");
   const JsonId object = inner != kNoJson ? inner : tree.root();
@@ -72,6 +73,7 @@ void read_settings(const std::string& path, const std::string& name, Checkpoint*
   out->settings = std::move(settings);
   out->settings_source = name;
   out->sidecar = name;
+  out->files.push_back(file);  // an input like the others: hashed, never overwritten
 }
 
 }  // namespace
