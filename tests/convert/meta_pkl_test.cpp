@@ -125,7 +125,53 @@ TEST_CASE("meta.pkl: what is refused") {
   p = empty_dict();
   CHECK(contains(symbols(p.text("itos").global("os", "system").op("s").done()), "os.system"));
   p = empty_dict();
-  CHECK(contains(symbols(p.text("itos").global("collections", "Counter").op("s").done()), "collections.Counter"));
+  CHECK(contains(symbols(p.text("itos").global("collections", "Counter").op("s").done()), "itos is a class"));
+  p = empty_dict();
+  put_itos(p, {{0, "a"}});
+  for (const char* module : {"os", "subprocess", "posix", "builtins"}) {
+    PickleMaker reaching = p;
+    reaching.text("extra").global(module, "system").op(")Rs");
+    CHECK(contains(symbols(reaching.done()), std::string("it asks to call \"") + module + ".system\""));
+  }
+}
+
+TEST_CASE("meta.pkl: other kinds of dicts, and objects beside the symbols") {
+  PickleMaker p = empty_dict();
+  p.text("itos").global("collections", "OrderedDict").op(")R(").integer(0).text("a").integer(1).text("b").op("us");
+  CHECK(symbols(p.done()) == "a|b|");
+  p = empty_dict();
+  p.text("stoi").global("collections", "defaultdict").global("builtins", "int").op("\x85R(");
+  CHECK(symbols(p.text("a").integer(0).text("b").integer(1).op("us").done()) == "a|b|");
+  p = empty_dict();
+  p.text("stoi").global("collections", "Counter").op("}(").text("a").integer(0).text("b").integer(1).op("u\x85Rs");
+  CHECK(symbols(p.done()) == "a|b|");
+  p = empty_dict();
+  CHECK(contains(symbols(p.text("stoi").global("collections", "Counter").op(")Rs").done()), "there are no symbols"));
+
+  p = empty_dict();
+  put_itos(p, {{0, "a"}, {1, "b"}});
+  p.text("chars").global("__builtin__", "set").op("](").text("a").text("b").op("e\x85Rs");
+  p.text("path").global("pathlib", "PosixPath").op("(").text("data").text("input.txt").op("tRs");
+  p.text("args").global("argparse", "Namespace").op(")\x81}").text("seed").integer(1).op("sbs");
+  p.text("when").global("datetime", "datetime").op("C\x01x\x85Rs");
+  p.text("counts").global("numpy.core.multiarray", "_reconstruct").global("numpy", "ndarray").integer(0).op("\x85");
+  p.op("C\x01"
+       "b\x87R(K\x01")
+      .integer(2)
+      .op("\x85")
+      .global("numpy", "dtype")
+      .text("i8")
+      .op("\x89\x88\x87R");
+  CHECK(symbols(p.op("\x89"
+                     "C\x02xytbs")
+                    .done()) == "a|b|");
+}
+
+TEST_CASE("meta.pkl: as Python writes other kinds of dicts, and objects beside the symbols, in every protocol") {
+  for (int protocol = 0; protocol <= 5; ++protocol) {
+    const std::string name = "pickles/meta" + std::to_string(protocol) + ".pkl";
+    CHECK_MESSAGE(symbols(read_file(fixture(name))) == "\n|a|b|", name);
+  }
 }
 
 TEST_CASE("meta.pkl: the name of a tokenizer instead of symbols") {

@@ -59,7 +59,7 @@ TEST_CASE("pickle: the six protocols of Python") {
   for (int protocol = 0; protocol <= 5; ++protocol) {
     CAPTURE(protocol);
     const std::string name = "pickles/protocol" + std::to_string(protocol) + ".pkl";
-    const PickleTree tree = read_pickle(read_file(fixture(name)), Globals::inert, name);
+    const PickleTree tree = read_pickle(read_file(fixture(name)), name);
     const auto value = [&](const char* key) { return tree.find(tree.root(), key); };
     CHECK(show(tree, value("none")) == "None");
     CHECK(show(tree, value("booleans")) == "[True False ]");

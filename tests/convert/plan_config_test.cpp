@@ -71,7 +71,10 @@ TEST_CASE("plan_config: llama2.c") {
   for (const char* name : {"n_layers", "n_kv_heads", "dim", "hidden_dim", "vocab_size"}) {
     CHECK(contains(llama2_with(name, whole(3)).fault, std::string("model_args['") + name + "'] is 3 but the tensors"));
     CHECK(
-        contains(llama2_with(name, number_setting(4)).fault, "is not a positive number; expected the size of a model"));
+        contains(llama2_with(name, number_setting(4)).fault, "is a decimal number; expected a positive whole number"));
+    CHECK(contains(llama2_with(name, word("4")).fault, "is a text, \"4\"; expected a positive whole number"));
+    CHECK(contains(llama2_with(name, truth(true)).fault, "is true; expected a positive whole number"));
+    CHECK(contains(llama2_with(name, whole(0)).fault, "is 0; expected a positive whole number"));
   }
   CHECK(contains(llama2_with("n_heads", whole(8)).fault, "model_args['n_kv_heads'] is 2 but the tensors say 4"));
   Settings odd = llama2_settings();
@@ -79,7 +82,8 @@ TEST_CASE("plan_config: llama2.c") {
   odd.erase("n_kv_heads");
   CHECK(contains(plan(made_up(llama2_shapes(), odd)).fault, "a head has 3 numbers; expected an even count"));
   CHECK(contains(llama2_with("n_heads", whole(1)).fault, "the keys have 12 rows, which are no whole heads of 24"));
-  CHECK(contains(llama2_with("norm_eps", number_setting(-1)).fault, "is not a number from 0 on"));
+  CHECK(contains(llama2_with("norm_eps", number_setting(-1)).fault, "is below 0 or not finite; expected a number"));
+  CHECK(contains(llama2_with("norm_eps", word("1e-5")).fault, "is a text, \"1e-5\"; expected a number from 0 on"));
   CHECK(contains(llama2_with("norm_eps", number_setting(1e300)).fault, "is above 1"));
 }
 
@@ -165,7 +169,8 @@ TEST_CASE("plan_config: Hugging Face's settings") {
   CHECK(contains(hugging_face_with("scale_attn_by_inverse_layer_idx", truth(true)).fault, "number of the layer, says"));
   CHECK(contains(hugging_face_with("add_cross_attention", truth(true)).fault, "the model has cross-attention, says"));
   CHECK(contains(hugging_face_with("tie_word_embeddings", truth(false)).fault, "\"lm_head.weight\" is missing"));
-  CHECK(contains(hugging_face_with("scale_attn_weights", word("yes")).fault, "is neither true nor false"));
+  CHECK(contains(hugging_face_with("scale_attn_weights", word("yes")).fault,
+                 "is a text, \"yes\"; expected true or false"));
   Shapes untied = gpt2_shapes(true);
   untied.push_back({"lm_head.weight", {7, 8}});
   Settings settings = hugging_face();
@@ -178,6 +183,34 @@ TEST_CASE("plan_config: Hugging Face's settings") {
   settings["tie_word_embeddings"] = truth(true);
   CHECK(contains(plan(made_up(untied, settings, "config.json")).fault,
                  "is true but \"lm_head.weight\" differs from the embedding"));
+}
+
+TEST_CASE("plan_config: nanoGPT's bias setting is what its tensors show") {
+  const Shapes plain = gpt2_shapes();
+  const Shapes biased = with(plain, {{"transformer.h.1.ln_1.bias", {8}}});
+  Settings settings = {{"n_layer", whole(2)}, {"n_head", whole(2)}};
+  CHECK(plan(made_up(biased, settings)).fault == "");
+  settings["bias"] = truth(false);
+  CHECK(plan(made_up(plain, settings)).fault == "");
+  CHECK(contains(plan(made_up(biased, settings)).fault,
+                 "model_args['bias'] is false but \"transformer.h.1.ln_1.bias\" is there; expected the same"));
+  // A mask is none.
+  CHECK(plan(made_up(with(plain, {{"transformer.h.0.attn.bias", {1, 1, 6, 6}}}), settings)).fault == "");
+  settings["bias"] = truth(true);
+  CHECK(plan(made_up(biased, settings)).fault == "");
+  CHECK(contains(plan(made_up(plain, settings)).fault, "model_args['bias'] is true but no tensor is a bias; expected"));
+}
+
+TEST_CASE("plan_config: what is not known is also in the file that was not found") {
+  const std::string hugging = plan(made_up(gpt2_shapes(true))).fault;
+  CHECK(contains(hugging, "give it with --n-head, or put the model's config.json beside the checkpoint"));
+  const std::string nanochat = plan(made_up(nanochat_shapes())).fault;
+  CHECK(contains(nanochat, "give it with --n-head, or put the model's meta_<step>.json beside the checkpoint"));
+  CHECK(contains(plan(made_up(nanochat_shapes()), heads(4)).fault,
+                 "give it with --block-size, or put the model's meta_<step>.json beside the checkpoint"));
+  CHECK_FALSE(contains(plan(made_up(gpt2_shapes())).fault, ".json"));
+  const Settings without_heads = {{"n_layer", whole(2)}};
+  CHECK_FALSE(contains(plan(made_up(gpt2_shapes(true), without_heads, "config.json")).fault, "beside"));
 }
 
 TEST_CASE("plan_config: a form of GELU that is assumed is said") {

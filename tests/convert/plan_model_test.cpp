@@ -49,7 +49,8 @@ void rename(std::vector<HandTensor>* tensors, const std::string& from, const std
 }  // namespace
 
 TEST_CASE("plan: model_args that are no sizes") {
-  CHECK(contains(plan([](auto*, auto*) {}, {}, -2).fault, "model_args['n_head'] is not a positive number"));
+  CHECK(contains(plan([](auto*, auto*) {}, {}, -2).fault,
+                 "model_args['n_head'] is -2; expected a positive whole number"));
 }
 
 TEST_CASE("plan: the config that shapes and model_args say") {
@@ -89,7 +90,11 @@ TEST_CASE("plan: heads come from model_args or the option") {
   CHECK(contains(plan([](auto*, auto*) {}, options).fault, "model_args['n_head'] is 2 but --n-head says 4"));
   options.n_head = 3;
   CHECK(contains(plan([](auto*, auto*) {}, options, 3).fault, "does not divide n_embd 8"));
-  CHECK(contains(plan([](auto*, auto*) {}, {}, 16).fault, "does not divide n_embd 8"));
+  const std::string own = plan([](auto*, auto*) {}, {}, 16).fault;
+  CHECK(contains(own, "does not divide n_embd 8; expected a divisor; the checkpoint contradicts itself"));
+  CHECK_FALSE(contains(own, "--n-head"));
+  CHECK(contains(plan([](auto*, auto*) {}, options, 2, false).fault,
+                 "does not divide n_embd 8; expected a divisor; give"));
 }
 
 TEST_CASE("plan: wrappers in any order and number") {
@@ -176,13 +181,28 @@ TEST_CASE("plan: a repeated view cannot ask for memory that the file does not ho
     wpe->size = {1 << 27, 8};
     wpe->stride = {0, 1};
   });
-  CHECK(contains(fault, "repeats a storage of 48 elements"));
+  CHECK(contains(fault, "repeats elements of its storage of 48; "));
   CHECK(contains(fault_after([](auto* t) {
                    HandTensor* const wpe = find(t, "transformer.wpe.weight");
                    wpe->size = {1 << 29, 8};
                    wpe->stride = {0, 1};
                  }),
                  "block_size is 536870912"));
+}
+
+TEST_CASE("plan: a view whose elements overlap holds no weights, however large its storage") {
+  const auto strided = [](const std::vector<std::int64_t>& stride) {
+    return fault_after([&](auto* t) { find(t, "transformer.wpe.weight")->stride = stride; });
+  };
+  CHECK(strided({8, 1}) == "");
+  CHECK(strided({1, 6}) == "");
+  for (const std::vector<std::int64_t>& stride :
+       std::vector<std::vector<std::int64_t>>{{0, 1}, {1, 0}, {0, 0}, {7, 1}, {1, 1}, {4, 2}}) {
+    const std::string fault = strided(stride);
+    CHECK_MESSAGE(contains(fault, "repeats elements of its storage of 48; expected weights of its own"), fault);
+    CHECK(contains(fault, ".contiguous()"));
+  }
+  CHECK(contains(fault_after([](auto* t) { find(t, "transformer.ln_f.weight")->stride = {0}; }), "repeats elements"));
 }
 
 }  // namespace minnow::convert::test

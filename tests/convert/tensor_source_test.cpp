@@ -187,6 +187,32 @@ TEST_CASE("tensor_source: shapes and storages that are counted") {
   CHECK_FALSE(storage_bytes(t, &bytes));
 }
 
+TEST_CASE("tensor_source: views that overlap themselves") {
+  const auto overlaps = [](const std::vector<std::uint64_t>& shape, const std::vector<std::uint64_t>& stride) {
+    StoredTensor t;
+    t.rank = shape.size();
+    std::copy(shape.begin(), shape.end(), t.shape);
+    std::copy(stride.begin(), stride.end(), t.stride);
+    return overlaps_itself(t);
+  };
+  CHECK_FALSE(overlaps({}, {}));
+  CHECK_FALSE(overlaps({5}, {1}));
+  CHECK_FALSE(overlaps({5}, {3}));
+  CHECK(overlaps({5}, {0}));
+  CHECK_FALSE(overlaps({1}, {0}));
+  CHECK_FALSE(overlaps({4, 5}, {5, 1}));
+  CHECK_FALSE(overlaps({4, 5}, {1, 4}));
+  CHECK_FALSE(overlaps({4, 5}, {9, 2}));
+  CHECK(overlaps({4, 5}, {8, 2}));
+  CHECK(overlaps({4, 5}, {1, 3}));
+  CHECK(overlaps({4, 5}, {4, 1}));
+  CHECK(overlaps({4, 5}, {1, 1}));
+  CHECK_FALSE(overlaps({1, 5}, {1, 1}));
+  CHECK_FALSE(overlaps({2, 3, 4, 5}, {1, 2, 6, 24}));
+  CHECK(overlaps({2, 3, 4, 5}, {1, 2, 5, 24}));
+  CHECK(overlaps({3, UINT64_MAX}, {UINT64_MAX, 1}));
+}
+
 TEST_CASE("tensor_source: how many rows at a time") {
   for (const std::uint64_t columns : {1u, 7u, 192u, 768u, 3072u, 65536u, 1000000u}) {
     CHECK(rows_per_read(columns) % 8 == 0);

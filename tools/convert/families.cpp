@@ -39,6 +39,11 @@ constexpr SettingName kGpt2Settings[] = {
     {"block_size", Field::block_size}, {"vocab_size", Field::vocab_size},
 };
 
+constexpr SettingName kNanogptSettings[] = {
+    {"n_layer", Field::n_layer},       {"n_head", Field::n_head},         {"n_embd", Field::n_embd},
+    {"block_size", Field::block_size}, {"vocab_size", Field::vocab_size}, {"bias", Field::biased},
+};
+
 constexpr SettingName kHuggingFaceSettings[] = {
     {"n_layer", Field::n_layer},
     {"n_head", Field::n_head},
@@ -217,7 +222,7 @@ constexpr Family hugging_face_family() {
 
 // Of GPT-2's names, where nothing but a clue tells what program wrote them.
 constexpr Family nanogpt_family(const char* name, Clue clue, Activation activation) {
-  Family f = gpt2_family(name, clue, span_of(kGpt2Settings), activation);
+  Family f = gpt2_family(name, clue, span_of(kNanogptSettings), activation);
   f.gelu_unclear = GeluUnclear::bare_or_masked;
   return f;
 }

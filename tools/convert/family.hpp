@@ -29,6 +29,7 @@ enum class Field {
   vocab_size,     // may be less than the rows, which may be padded, where Family::padded_vocabulary
   norm_eps,       // a number
   activation,     // a name of kActivations
+  biased,         // whether linear layers and norms have biases
   scaled_scores,  // false: queries and keys are not scaled
   tied_output,    // true: the output is the embedding, or a copy of it; absent from a sidecar: true
   off,            // anything else than false, 0 or none is refused

@@ -50,7 +50,7 @@ class Reader : private TorchStorages {
  private:
   PickleTree take_pickle(std::size_t limit, std::string_view where) {
     const std::uint64_t bytes = std::min<std::uint64_t>(file_.size() - at_, limit);
-    PickleTree tree = read_pickle(read_piece(file_, at_, bytes), Globals::inert, where);
+    PickleTree tree = read_pickle(read_piece(file_, at_, bytes), where);
     at_ += tree.bytes_read();
     return tree;
   }

@@ -16,8 +16,7 @@ constexpr std::string_view kExpected =
 
 class MetaReader {
  public:
-  explicit MetaReader(std::string bytes)
-      : bytes_(bytes.size()), tree_(read_pickle(std::move(bytes), Globals::numbers, "the pickle")) {}
+  explicit MetaReader(std::string bytes) : bytes_(bytes.size()), tree_(read_pickle(std::move(bytes), "the pickle")) {}
 
   Vocabulary read() {
     if (tree_.bytes_read() != bytes_) refuse("there are bytes behind the pickle's end", kExpected);

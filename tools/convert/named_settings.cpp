@@ -18,6 +18,24 @@ const SettingName* first_name_of(const Family& family, Field field) {
   return nullptr;
 }
 
+std::string kind_name(const Setting& setting) {
+  switch (setting.kind) {
+    case Kind::none:
+      return "none";
+    case Kind::boolean:
+      return setting.integer != 0 ? "true" : "false";
+    case Kind::integer:
+      return "a whole number";
+    case Kind::real:
+      return "a decimal number";
+    case Kind::text:
+      return concat("a text, ", quoted(setting.text));
+    case Kind::other:
+      break;
+  }
+  return "neither a number nor a text";
+}
+
 bool is_whole(const Setting& setting) { return setting.kind == Kind::integer || setting.kind == Kind::boolean; }
 
 }  // namespace
@@ -48,8 +66,10 @@ std::string NamedSettings::name_of(Field field) const {
 std::optional<std::uint64_t> NamedSettings::size(Field field) const {
   const Found found = find(field);
   if (found.setting == nullptr) return std::nullopt;
-  if (!is_whole(*found.setting) || found.setting->integer <= 0) {
-    refuse(text_of(*found.name), " is not a positive number; expected the size of a model of ", family_.name,
+  const bool whole = found.setting->kind == Kind::integer;
+  if (!whole || found.setting->integer <= 0) {
+    refuse(text_of(*found.name), " is ", whole ? concat(found.setting->integer) : kind_name(*found.setting),
+           "; expected a positive whole number, a size of a model of ", family_.name,
            "; save the settings that the model was trained with");
   }
   return static_cast<std::uint64_t>(found.setting->integer);
@@ -60,7 +80,8 @@ std::optional<double> NamedSettings::number(Field field) const {
   if (found.setting == nullptr) return std::nullopt;
   const bool is_number = found.setting->kind == Kind::real || found.setting->kind == Kind::integer;
   if (!is_number || !std::isfinite(found.setting->real) || found.setting->real < 0) {
-    refuse(text_of(*found.name), " is not a number from 0 on; expected one; save the settings again");
+    refuse(text_of(*found.name), " is ", is_number ? "below 0 or not finite" : kind_name(*found.setting),
+           "; expected a number from 0 on; save the settings again");
   }
   return found.setting->real;
 }
@@ -69,7 +90,8 @@ std::optional<bool> NamedSettings::flag(Field field) const {
   const Found found = find(field);
   if (found.setting == nullptr) return std::nullopt;
   if (!is_whole(*found.setting)) {
-    refuse(text_of(*found.name), " is neither true nor false; expected one of them; save the settings again");
+    refuse(text_of(*found.name), " is ", kind_name(*found.setting),
+           "; expected true or false; save the settings again");
   }
   return found.setting->integer != 0;
 }

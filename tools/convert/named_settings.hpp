@@ -10,7 +10,7 @@ class NamedSettings {
  public:
   NamedSettings(const Checkpoint& checkpoint, const Family& family) : checkpoint_(checkpoint), family_(family) {}
 
-  // A positive number, if it is there. Throws Refusal if it is something else.
+  // A positive whole number, if it is there. Throws Refusal if it is something else.
   std::optional<std::uint64_t> size(Field field) const;
   std::optional<double> number(Field field) const;
   std::optional<bool> flag(Field field) const;

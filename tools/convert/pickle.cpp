@@ -131,8 +131,8 @@ const char* PickleTree::kind_name(NodeKind kind) {
   return "";
 }
 
-PickleTree read_pickle(std::string bytes, Globals globals, std::string_view where) {
-  return PickleMachine(std::move(bytes), globals, where).run();
+PickleTree read_pickle(std::string bytes, std::string_view where) {
+  return PickleMachine(std::move(bytes), where).run();
 }
 
 }  // namespace minnow::convert

@@ -24,7 +24,7 @@ enum class NodeKind : std::uint8_t {
   tuple,
   list,
   set,
-  dict,     // children: key, value, key, value; a collections.OrderedDict is one too
+  dict,     // children: key, value, key, value; an OrderedDict, a defaultdict and a Counter are dicts too
   global,   // children: module, name
   object,   // a call that was not made; children: callee, arguments, then state if BUILD gave one
   storage,  // a persistent id; child: the id
@@ -103,15 +103,11 @@ class PickleTree {
   std::size_t bytes_read_ = 0;
 };
 
-enum class Globals {
-  inert,    // becomes a node, unless its module exists to reach out of the program (os, subprocess, ..): refused
-  numbers,  // only what a numpy integer is made of
-};
-
 inline constexpr std::size_t kMaxPickleBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 19;
 
-// Throws Refusal, whose text begins with `where` ("data.pkl") and the byte. Takes less than 100 MB, whatever the input.
-PickleTree read_pickle(std::string bytes, Globals globals, std::string_view where);
+// Throws Refusal, whose text begins with `where` ("data.pkl") and the byte. A global becomes a node, unless its module
+// exists to reach out of the program (os, subprocess, ..): refused. Takes less than 100 MB, whatever the input.
+PickleTree read_pickle(std::string bytes, std::string_view where);
 
 }  // namespace minnow::convert

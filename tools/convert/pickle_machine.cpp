@@ -11,8 +11,7 @@ constexpr unsigned kNewestProtocol = 5;
 
 }  // namespace
 
-PickleMachine::PickleMachine(std::string bytes, Globals globals, std::string_view where)
-    : globals_(globals), where_(where) {
+PickleMachine::PickleMachine(std::string bytes, std::string_view where) : where_(where) {
   tree_.bytes_ = std::move(bytes);
   if (tree_.bytes_.size() > kMaxPickleBytes) {
     refuse(where_, " has ", tree_.bytes_.size(), " bytes; expected at most ", kMaxPickleBytes,

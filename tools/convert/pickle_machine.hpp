@@ -8,7 +8,7 @@ namespace minnow::convert {
 
 class PickleMachine {
  public:
-  PickleMachine(std::string bytes, Globals globals, std::string_view where);
+  PickleMachine(std::string bytes, std::string_view where);
   PickleTree run();
 
  private:
@@ -55,7 +55,6 @@ class PickleMachine {
   void build();
 
   PickleTree tree_;
-  Globals globals_;
   std::string where_;
   std::size_t at_ = 0;  // next byte
   std::size_t op_at_ = 0;

@@ -18,12 +18,6 @@ constexpr std::string_view kHarmlessBuiltins[] = {
     "set", "frozenset", "complex",   "list",  "dict",  "tuple",  "int",  "float",   "bool",
     "str", "bytes",     "bytearray", "slice", "range", "object", "long", "unicode", "xrange",
 };
-constexpr std::string_view kNumbers[] = {
-    "numpy.core.multiarray.scalar",
-    "numpy._core.multiarray.scalar",
-    "numpy.dtype",
-    "_codecs.encode",
-};
 
 constexpr std::size_t kLongestName = 1000;  // of a global; real ones have less than 100 bytes
 
@@ -49,13 +43,9 @@ NodeId PickleMachine::make_global(NodeId module, NodeId name) {
   append(id, module);
   append(id, name);
   const std::string dotted = tree_.global_name(id);
-  if (globals_ == Globals::numbers && !contains(kNumbers, dotted)) {
-    refuse(where_, ", byte ", op_at_, ": it asks for ", quoted(dotted), "; expected numbers, strings, lists and dicts ",
-           "only; nothing was run: make the file again from data you trust");
-  }
   if (reaches_out(tree_.text(module), tree_.text(name))) {
-    refuse(where_, ", byte ", op_at_, ": it asks to call ", quoted(dotted), ", which no checkpoint needs; expected ",
-           "tensors and numbers; nothing was run: do not load this file with PyTorch either");
+    refuse(where_, ", byte ", op_at_, ": it asks to call ", quoted(dotted), ", which no such file needs; expected ",
+           "tensors, numbers and texts; nothing was run: do not load this file with Python either");
   }
   return id;
 }
@@ -110,7 +100,11 @@ NodeId PickleMachine::make_call(NodeId callee, NodeId arguments) {
   }
   if (!tree_.is(arguments, NodeKind::tuple)) fail("the arguments of a call are no tuple");
   if (tree_.is_global(callee, "collections.OrderedDict")) return make_ordered_dict(arguments);
-  if (tree_.is_global(callee, "collections.defaultdict")) return add(NodeKind::dict);
+  if (tree_.is_global(callee, "collections.defaultdict")) return add(NodeKind::dict);  // its items follow
+  if (tree_.is_global(callee, "collections.Counter")) {
+    const NodeId counts = tree_.child(arguments, 0);
+    return tree_.is(counts, NodeKind::dict) ? counts : add(NodeKind::dict);
+  }
   if (tree_.is_global(callee, "_codecs.encode")) {
     if (const NodeId bytes = make_latin1_bytes(arguments); bytes != kNoNode) return bytes;
   }

@@ -6,6 +6,7 @@
 
 #include "tools/convert/named_settings.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/convert/sidecar.hpp"
 
 namespace minnow::convert {
 
@@ -20,7 +21,11 @@ bool is_gelu(Activation activation) {
 class Planner {
  public:
   Planner(const Checkpoint& checkpoint, const Recognised& found, const PlanOptions& options)
-      : found_(found), family_(*found.family), options_(options), settings_(checkpoint, *found.family) {}
+      : found_(found),
+        family_(*found.family),
+        options_(options),
+        settings_(checkpoint, *found.family),
+        has_sidecar_(!checkpoint.sidecar.empty()) {}
 
   Config plan() {
     settings_.require_features_off();
@@ -29,6 +34,7 @@ class Planner {
     plan_heads();
     plan_positions();
     plan_arithmetic();
+    require_biases();
     config_.weight_type = static_cast<std::uint32_t>(options_.type);
     return config_;
   }
@@ -76,6 +82,21 @@ class Planner {
     }
   }
 
+  // The setting, if it is there, is what the tensors show.
+  void require_biases() const {
+    const std::optional<bool> stated = settings_.flag(Field::biased);
+    if (!stated) return;
+    const StoredTensor* bias = nullptr;
+    for (const auto& item : found_.pieces) {
+      const std::string_view name = role_name(item.first.role);
+      if (name.size() > 5 && name.substr(name.size() - 5) == ".bias") bias = item.second;
+    }
+    if (*stated == (bias != nullptr)) return;
+    const std::string shown = bias == nullptr ? "no tensor is a bias" : concat(quoted(bias->name), " is there");
+    refuse(settings_.name_of(Field::biased), *stated ? " is true but " : " is false but ", shown,
+           "; expected the same; save the settings that the model was trained with");
+  }
+
   // Rows of all q or all k of layer 0; 0 where they are joined.
   std::uint64_t rows_of(Part part) const {
     std::uint64_t rows = 0;
@@ -91,7 +112,7 @@ class Planner {
     if (n_head > q_rows || q_rows % n_head != 0) {
       const std::string width =
           q_rows == config_.n_embd ? concat("n_embd ", q_rows) : concat("the ", q_rows, " rows of the queries");
-      refuse("n_head is ", n_head, ", which does not divide ", width, "; expected a divisor; give it with --n-head");
+      refuse("n_head is ", n_head, ", which does not divide ", width, "; expected a divisor; ", heads_advice());
     }
     config_.n_head = require_dimension("n_head", n_head);
     config_.head_size = require_dimension("head_size", q_rows / n_head);
@@ -99,12 +120,12 @@ class Planner {
     const std::uint64_t k_rows = any_keys ? rows_of(Part::k) : q_rows;
     if (k_rows % config_.head_size != 0 || n_head % (k_rows / config_.head_size) != 0) {
       refuse("the keys have ", k_rows, " rows, which are no whole heads of ", config_.head_size, " that divide n_head ",
-             n_head, "; expected such a number; give the right one with --n-head");
+             n_head, "; expected such a number; ", heads_advice());
     }
     config_.n_kv_head = take_size(Field::n_kv_head, "n_kv_head", k_rows / config_.head_size);
   }
 
-  std::uint64_t choose_n_head(std::uint64_t q_rows) const {
+  std::uint64_t choose_n_head(std::uint64_t q_rows) {
     const std::optional<std::uint64_t> stated = settings_.size(Field::n_head);
     std::optional<std::uint64_t> shown;
     if (has_heads_apart(family_)) {
@@ -123,9 +144,23 @@ class Planner {
              " but --n-head says ", *options_.n_head, "; expected the same; leave --n-head out");
     }
     if (known) return *known;
-    if (options_.n_head) return *options_.n_head;
+    heads_chosen_ = options_.n_head.has_value();
+    if (heads_chosen_) return *options_.n_head;
     refuse("the checkpoint does not say n_head, and the tensors do not show it; expected the number of heads; ",
-           "give it with --n-head");
+           "give it with --n-head", or_sidecar());
+  }
+
+  // What to do about a number of heads that does not fit the tensors.
+  const char* heads_advice() const {
+    return heads_chosen_ ? "give the right one with --n-head"
+                         : "the checkpoint contradicts itself: save the settings that the model was trained with";
+  }
+
+  // Behind the advice of an option whose value the family's file of settings would have said.
+  std::string or_sidecar() const {
+    const std::string name = sidecar_name(family_);
+    return name.empty() || has_sidecar_ ? std::string()
+                                        : concat(", or put the model's ", name, " beside the checkpoint");
   }
 
   void plan_positions() {
@@ -150,7 +185,7 @@ class Planner {
     config_.rotary_dims = config_.head_size;
     if (config_.head_size % 2 != 0) {
       refuse("a head has ", config_.head_size, " numbers; expected an even count, whose pairs are rotated; ",
-             "give the right --n-head");
+             heads_advice());
     }
   }
 
@@ -170,7 +205,7 @@ class Planner {
     if (!size) size = found_.mask_size;
     if (!size) {
       refuse("the checkpoint does not say block_size, and the tensors do not show it; ",
-             "expected the longest context that the model was trained with; give it with --block-size");
+             "expected the longest context that the model was trained with; give it with --block-size", or_sidecar());
     }
     return require_dimension("block_size", *size);
   }
@@ -205,6 +240,8 @@ class Planner {
   const Family& family_;
   const PlanOptions& options_;
   NamedSettings settings_;
+  bool has_sidecar_;
+  bool heads_chosen_ = false;  // by the option: nothing else says n_head
   Config config_;
 };
 

@@ -77,13 +77,11 @@ class TensorPlanner {
     return equal ? Output::tied : Output::separate;
   }
 
-  // An expanded view repeats its elements: it could ask for far more memory than the file has bytes.
-  static bool repeats(const StoredTensor& tensor) { return tensor.rows() > tensor.storage_elements / tensor.columns(); }
-
   bool holds_the_same(const StoredTensor& wte, const StoredTensor& head) const {
     if (is_same_view(wte, head)) return true;
     if (head.rank != 2 || head.shape[0] != wte.shape[0] || head.shape[1] != wte.shape[1]) return false;
-    if (!is_floating(head.dtype) || !is_floating(wte.dtype) || repeats(head) || repeats(wte)) return false;  // refused
+    if (!is_floating(head.dtype) || !is_floating(wte.dtype)) return false;  // refused
+    if (overlaps_itself(head) || overlaps_itself(wte)) return false;        // refused
     const std::uint64_t columns = wte.columns();
     const std::uint64_t step = rows_per_read(columns);
     std::vector<float> a(static_cast<std::size_t>(step * columns)), b(a.size());
@@ -176,9 +174,10 @@ class TensorPlanner {
       refuse("the tensor ", quoted(tensor.name), " has the shape ", shape_text(tensor), "; expected ", expected,
              "; this is no model of ", found_.family->name);
     }
-    if (repeats(out)) {
-      refuse("the tensor ", quoted(tensor.name), " ", shape_text(tensor), " repeats a storage of ",
-             out.storage_elements, " elements; expected weights of its own; save it with .contiguous()");
+    // It could also ask for far more memory than the file has bytes.
+    if (overlaps_itself(out)) {
+      refuse("the tensor ", quoted(tensor.name), " ", shape_text(tensor), " repeats elements of its storage of ",
+             out.storage_elements, "; expected weights of its own; save it with .contiguous()");
     }
     return out;
   }

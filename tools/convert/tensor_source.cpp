@@ -95,6 +95,25 @@ void require_inside_storage(const StoredTensor& tensor) {
   }
 }
 
+bool overlaps_itself(const StoredTensor& tensor) {
+  struct Dimension {
+    std::uint64_t stride, size;
+  };
+  std::vector<Dimension> inner_first;
+  for (std::size_t i = 0; i < tensor.rank; ++i) {
+    if (tensor.shape[i] > 1) inner_first.push_back({tensor.stride[i], tensor.shape[i]});
+  }
+  std::sort(inner_first.begin(), inner_first.end(),
+            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+  std::uint64_t extent = 1;
+  for (const Dimension& each : inner_first) {
+    std::uint64_t reach = 0;
+    if (each.stride < extent || !checked_multiply(each.size - 1, each.stride, &reach)) return true;
+    if (!checked_add(extent, reach, &extent)) return true;
+  }
+  return false;
+}
+
 bool is_same_view(const StoredTensor& a, const StoredTensor& b) {
   return a.file == b.file && a.storage == b.storage && a.storage_offset == b.storage_offset && a.dtype == b.dtype &&
          a.rank == b.rank && a.offset == b.offset && std::equal(a.shape, a.shape + a.rank, b.shape) &&

@@ -63,6 +63,10 @@ bool storage_bytes(const StoredTensor& tensor, std::uint64_t* out);
 // Throws Refusal unless the last element of the view is inside the storage.
 void require_inside_storage(const StoredTensor& tensor);
 
+// Whether several indices may mean one element: sorted by stride, some dimension steps by less than the inner ones
+// extend. Without it the view has no more elements than its storage.
+bool overlaps_itself(const StoredTensor& tensor);
+
 // The same elements of the same storage.
 bool is_same_view(const StoredTensor& a, const StoredTensor& b);
 

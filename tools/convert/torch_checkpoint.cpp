@@ -123,7 +123,7 @@ Checkpoint read_torch_checkpoint(std::shared_ptr<const InputFile> file, const Re
   TorchObject object;
   Storages storages(zip, folder);
   {
-    const PickleTree tree = read_pickle(zip.read(entry, kMaxPickleBytes), Globals::inert, "data.pkl");
+    const PickleTree tree = read_pickle(zip.read(entry, kMaxPickleBytes), "data.pkl");
     if (tree.bytes_read() != entry.bytes) {
       refuse("data.pkl has ", entry.bytes - tree.bytes_read(),
              " bytes behind its end; expected none; copy or save the ", "file again");
