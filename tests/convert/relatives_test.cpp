@@ -167,7 +167,7 @@ TEST_CASE("relatives: a config.json that another program left does not speak for
 TEST_CASE("relatives: no file that is read is written over") {
   const TemporaryFolder folder;
   for (const char* name : {"model.safetensors", "config.json"}) {
-    write_file(folder / name, read_file(relative(concat("hugging_face/", name))));
+    write_file(folder / name, read_file(relative(std::string("hugging_face/") + name)));
   }
   for (const char* name : {"model.safetensors", "config.json"}) {
     const std::string before = read_file(folder / name);
