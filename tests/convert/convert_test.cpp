@@ -183,6 +183,7 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
                                                     {checkpoint, "again.pt"},
                                                     {checkpoint, "-o", ""},
                                                     {"none.pt", "-o", ""},
+                                                    {checkpoint, "-o", "-"},
                                                     {checkpoint, "--meta", ""},
                                                     {checkpoint, "--meta", "meta.pkl", "--no-text"},
                                                     {checkpoint, "--fast"}}) {
@@ -190,6 +191,8 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.message, "minnow convert: "));
   }
+  CHECK(contains(convert({checkpoint, "-o", "-"}).message, "a model is not written to stdout"));
+  CHECK_FALSE(std::filesystem::exists("-"));
   CHECK(contains(convert({checkpoint, "--type", "q4"}).message, "--type q4 is not supported yet"));
   CHECK_FALSE(std::filesystem::exists(fixture("variants/plain.minnow")));
 }

@@ -77,7 +77,13 @@ TEST_CASE("rank file: what is refused") {
     CHECK_MESSAGE(refused(file).empty(), piece);
   }
   std::string large = bytes;
-  for (std::size_t rank = 256; rank < 100256; ++rank) large += rank_line(number(rank, 3), rank);
+  std::size_t rank = 256;
+  for (; rank < 50256; ++rank) large += rank_line(number(rank, 3), rank);
+  CHECK(contains(
+      refused(large + rank_line("   ", 50257)),
+      "line 50257 has the rank 50257, as in the vocabularies p50k_base and p50k_edit, which have more tokens"));
+  CHECK(contains(refused(large + rank_line("   ", 50258)), "has the rank 50258; expected 50256"));
+  for (; rank < 100256; ++rank) large += rank_line(number(rank, 3), rank);
   CHECK(contains(refused(large), "100256 ranks, as in the vocabulary cl100k_base, which splits text in another way"));
 }
 

@@ -39,6 +39,8 @@ TEST_CASE("tokenizer.json: fields that may be absent or say the same") {
                                  {", \"use_regex\": true", ""},
                                  {"\"continuing_subword_prefix\": \"\"", "\"continuing_subword_prefix\": null"},
                                  {"\"byte_fallback\": false", "\"ignore_merges\": false"},
+                                 {"\"dropout\": null", "\"dropout\": 0.0"},
+                                 {"\"dropout\": null", "\"dropout\": 0"},
                                  {"\"normalizer\": null, ", ""},
                                  {"\"post_processor\": {\"type\": \"ByteLevel\"", "\"ignored\": {\"type\": \"x\""},
                                  {"\"truncation\": null", "\"truncation\": {\"max_length\": 5}"}};
@@ -63,6 +65,8 @@ TEST_CASE("tokenizer.json: what differs from GPT-2 is refused by the field's nam
       {"\"byte_fallback\": false", "\"ignore_merges\": true", "model.ignore_merges is true"},
       {"\"end_of_word_suffix\": \"\"", "\"end_of_word_suffix\": \"</w>\"", "model.end_of_word_suffix is \"</w>\""},
       {"\"dropout\": null", "\"dropout\": 0.1", "model.dropout is"},
+      {"\"dropout\": null", "\"dropout\": 1", "model.dropout is"},
+      {"\"dropout\": null", "\"dropout\": false", "model.dropout is false"},
       {"\"normalizer\": null", "\"normalizer\": {\"type\": \"NFC\"}", "normalizer is of type \"NFC\""},
       {"\"pre_tokenizer\": {\"type\": \"ByteLevel\"", "\"pre_tokenizer\": {\"type\": \"Metaspace\"",
        "pre_tokenizer is of type \"Metaspace\""},

@@ -93,6 +93,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   std::string misuse;
   if (out->type == number(WeightType::q4)) misuse = "--type q4 is not supported yet";
   if (model_given && out->model.empty()) misuse = "-o: found \"\", expected the name of the file to write";
+  if (out->model == "-") misuse = "-o: found -, expected a file's name: a model is not written to stdout";
   if (meta_given && out->meta.empty()) misuse = "--meta: found \"\", expected the name of a meta.pkl";
   if (vocab_given && out->vocab.empty()) misuse = "--vocab: found \"\", expected the name of a vocabulary file";
   if (vocab_given && out->no_text) misuse = "found both --vocab and --no-text, expected at most one of them";

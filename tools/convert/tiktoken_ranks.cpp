@@ -52,6 +52,8 @@ bool decode_number(std::string_view text, std::uint32_t* out) {
   return true;
 }
 
+constexpr std::size_t kGpt2Ranks = 50256;
+
 // The vocabularies that are known not to split text as GPT-2 does.
 struct OtherSplit {
   std::size_t ranks;
@@ -80,6 +82,10 @@ Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows) {
     if (!decode_rank_line(line, &piece, &rank)) {
       refuse("line ", lines.number(), " is ", quoted(line), "; expected a token in base64, a space and its rank");
     }
+    if (ranks.size() == kGpt2Ranks && rank == kGpt2Ranks + 1) {  // the end of text is in between
+      refuse("line ", lines.number(), " has the rank ", rank, ", as in the vocabularies p50k_base and p50k_edit, ",
+             "which have more tokens than GPT-2's ", kGpt2Ranks, "; expected GPT-2's; pass --no-text to use ids only");
+    }
     if (rank != ranks.size()) {
       refuse("line ", lines.number(), " has the rank ", rank, "; expected ", ranks.size(),
              ", the ranks in order and none left out");
@@ -91,7 +97,8 @@ Vocabulary read_ranks(std::string_view bytes, std::uint64_t rows) {
   for (const OtherSplit& other : kOtherSplits) {
     if (ranks.size() == other.ranks) {
       refuse("there are ", other.ranks, " ranks, as in the vocabulary ", other.name,
-             ", which splits text in another way than GPT-2's; expected GPT-2's 50256; pass --no-text to use ids only");
+             ", which splits text in another way than GPT-2's; expected GPT-2's ", kGpt2Ranks,
+             "; pass --no-text to use ids only");
     }
   }
   if (rows > ranks.size()) {

@@ -86,7 +86,9 @@ class TokenizerJson {
       if (!absent(value) && !is_text(value, "")) refuse_field(concat("model.", field), value);
     }
     const JsonId dropout = tree_.find(model_, "dropout");
-    if (!absent(dropout)) refuse_field("model.dropout", dropout);
+    const bool is_number = tree_.is(dropout, JsonKind::real) || tree_.is(dropout, JsonKind::integer);
+    const bool none = is_number && tree_.real(dropout) == 0;
+    if (!absent(dropout) && !none) refuse_field("model.dropout", dropout);
     const JsonId normalizer = tree_.find(tree_.root(), "normalizer");
     if (!absent(normalizer)) refuse_field("normalizer", normalizer);
 
