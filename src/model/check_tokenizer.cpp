@@ -217,7 +217,7 @@ Status check_merge(const TokenizerView& view, const Merge& merge, Fault* fault) 
     return corrupt(fault, "tokenizer: the result of a merge is not its two parts together", offset + 12, merge.result);
   }
   if (result.size() > kMaxMergedBytes) {
-    return blame(fault, Status::unsupported, "tokenizer: a merged piece of more than 512 bytes", offset + 12,
+    return blame(fault, Status::unsupported, "tokenizer: a merged piece of more than 128 bytes", offset + 12,
                  result.size());
   }
   if (view.header->kind == TokenizerKind::scored_bpe &&

@@ -9,8 +9,9 @@
 
 namespace minnow {
 
-// The longest piece that a merge may result in, in bytes. It bounds the stack that encoding takes.
-inline constexpr std::uint32_t kMaxMergedBytes = 512;
+// The longest piece that a merge may result in, in bytes: GPT-2's longest. It bounds the time and the stack that
+// encoding takes.
+inline constexpr std::uint32_t kMaxMergedBytes = 128;
 
 // The arrays of a section that starts on a 4-byte boundary and whose sizes add up.
 struct TokenizerView {

@@ -145,7 +145,7 @@ struct Merge {
   std::uint32_t left;
   std::uint32_t right;
   std::uint32_t rank;    // lower ones are merged first; not kNoId
-  std::uint32_t result;  // in `sorted`; its piece is the left one's and the right one's, at most 512 bytes together
+  std::uint32_t result;  // in `sorted`; its piece is the left one's and the right one's, at most 128 bytes together
 };
 static_assert(sizeof(Merge) == 16);
 struct TokenizerHeader {

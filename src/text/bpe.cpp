@@ -60,10 +60,8 @@ bool Bpe::load(const Part& part, std::size_t begin, std::size_t limit, std::size
   return known;
 }
 
-// Looks up the merge of ids[i] and ids[i + 1].
-void Bpe::find_merge(std::size_t i) noexcept {
-  const std::uint32_t left = m_.ids[i];
-  const std::uint32_t right = m_.ids[i + 1];
+// The merge of the two, or null.
+const Merge* Bpe::find_merge(std::uint32_t left, std::uint32_t right) const noexcept {
   const Merge* begin = view_.merges;
   std::size_t count = view_.header->n_merges;
   while (count > 1) {  // the last that is not above (left, right) is in [begin, begin + count)
@@ -73,32 +71,65 @@ void Bpe::find_merge(std::size_t i) noexcept {
     begin = above ? begin : begin + half;
     count -= half;
   }
-  const bool found = count == 1 && begin->left == left && begin->right == right;
-  m_.ranks[i] = found ? begin->rank : kNoId;
-  m_.results[i] = found ? begin->result : kNoId;
+  return count == 1 && begin->left == left && begin->right == right ? begin : nullptr;
 }
 
-// Merges all that can be.
-void Bpe::merge() noexcept {
-  if (m_.count < 2) return;
-  for (std::size_t i = 0; i + 1 < m_.count; ++i) find_merge(i);
-  while (m_.count > 1) {
-    const std::size_t pairs = m_.count - 1;
-    std::uint32_t lowest = m_.ranks[0];
-    for (std::size_t i = 1; i < pairs; ++i) lowest = m_.ranks[i] < lowest ? m_.ranks[i] : lowest;
-    if (lowest == kNoId) return;
-    std::size_t best = 0;
-    while (m_.ranks[best] != lowest) ++best;
-    // ids[best + 1] and the pair that it begins go.
-    m_.ids[best] = m_.results[best];
-    const std::size_t behind = pairs - best - 1;
-    std::memmove(m_.ids + best + 1, m_.ids + best + 2, behind * sizeof *m_.ids);
-    std::memmove(m_.ranks + best, m_.ranks + best + 1, behind * sizeof *m_.ranks);
-    std::memmove(m_.results + best, m_.results + best + 1, behind * sizeof *m_.results);
-    --m_.count;
-    if (behind > 0) find_merge(best);
-    if (best > 0) find_merge(best - 1);
+// Notes the merge of the id at i and the next one.
+void Bpe::note_merge(std::size_t i) noexcept {
+  const std::size_t next = m_.next[i];
+  const Merge* const found = next < m_.count ? find_merge(m_.ids[i], m_.ids[next]) : nullptr;
+  m_.ranks[i] = found == nullptr ? kNoId : found->rank;
+  m_.results[i] = found == nullptr ? kNoId : found->result;
+}
+
+void Bpe::note_lowest(std::size_t block) noexcept {
+  const std::size_t begin = block * Merging::kBlock;
+  const std::size_t end = m_.count - begin < Merging::kBlock ? m_.count : begin + Merging::kBlock;
+  std::uint32_t lowest = kNoId;
+  for (std::size_t i = begin; i < end; ++i) lowest = m_.ranks[i] < lowest ? m_.ranks[i] : lowest;
+  m_.lowest[block] = lowest;
+}
+
+// Merges the id at i and the next one.
+void Bpe::merge_pair(std::size_t i) noexcept {
+  const std::size_t gone = m_.next[i];
+  const std::size_t next = m_.next[gone];
+  m_.ids[i] = m_.results[i];
+  m_.ranks[gone] = kNoId;
+  m_.next[i] = static_cast<std::uint16_t>(next);
+  if (next < m_.count) m_.before[next] = static_cast<std::uint16_t>(i);
+  note_merge(i);
+  const std::size_t block = i / Merging::kBlock;
+  std::size_t first = block;
+  if (i > 0) {
+    note_merge(m_.before[i]);
+    first = m_.before[i] / Merging::kBlock;
   }
+  if (first != block) note_lowest(first);
+  note_lowest(block);
+  if (gone / Merging::kBlock != block) note_lowest(gone / Merging::kBlock);
+}
+
+// Merges all that can be. The lowest rank is looked for in the blocks' lowest ones.
+void Bpe::merge() noexcept {
+  const std::size_t blocks = (m_.count + Merging::kBlock - 1) / Merging::kBlock;
+  for (std::size_t i = 0; i < m_.count; ++i) {
+    m_.next[i] = static_cast<std::uint16_t>(i + 1);
+    m_.before[i] = static_cast<std::uint16_t>(i == 0 ? 0 : i - 1);
+    note_merge(i);
+  }
+  for (std::size_t block = 0; block < blocks; ++block) note_lowest(block);
+  while (true) {
+    std::size_t block = 0;
+    for (std::size_t i = 1; i < blocks; ++i) block = m_.lowest[i] < m_.lowest[block] ? i : block;
+    if (blocks == 0 || m_.lowest[block] == kNoId) break;
+    std::size_t best = block * Merging::kBlock;
+    while (m_.ranks[best] != m_.lowest[block]) ++best;
+    merge_pair(best);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < m_.count; i = m_.next[i]) m_.ids[kept++] = m_.ids[i];
+  m_.count = kept;
 }
 
 // Whether `token` is the encoding of its piece.
@@ -115,10 +146,11 @@ bool Bpe::is_encoding(std::uint32_t token) noexcept {
 // Whether the two are the encoding of their pieces; each alone is of its own.
 bool Bpe::joins(std::uint32_t left, std::uint32_t right) noexcept {
   if (is_byte_of_character(left) || is_byte_of_character(right)) return true;
+  if (find_merge(left, right) != nullptr) return false;
   std::size_t end = 0;
   m_.count = 0;
   load({piece(left)}, 0, kMaxAtoms, &end);
-  load({piece(right)}, 0, kMaxAtoms + 3, &end);
+  load({piece(right)}, 0, kMaxAtoms, &end);
   merge();
   return m_.count == 2 && m_.ids[0] == left && m_.ids[1] == right;
 }
@@ -141,7 +173,9 @@ Status Bpe::encode(const Part& part, Span<Token> out, std::size_t* tokens, std::
 // with more text behind them, so the next window begins before those. Where it does not join, it begins further back.
 Status Bpe::encode_in_windows(const Part& part, std::size_t window, Span<Token> out, std::size_t* tokens,
                               std::size_t* bytes) noexcept {
-  const std::size_t tail = window / 8;
+  const std::size_t longest =
+      view_.header->max_piece_bytes < kMaxMergedBytes ? view_.header->max_piece_bytes : kMaxMergedBytes;
+  const std::size_t tail = longest > window / 8 ? longest : window / 8;
   std::size_t count = 0;     // of tokens before the window
   std::size_t begin = 0;     // of the window
   std::size_t frontier = 0;  // the furthest begin so far
@@ -181,22 +215,24 @@ Status Bpe::encode_in_windows(const Part& part, std::size_t window, Span<Token> 
   return Status::ok;
 }
 
-// Answers of joins() for pairs seen before, in a table where a new pair takes the place of an old one.
+// Answers of joins() for pairs seen before, and of is_encoding() for single tokens, in a table where a new question
+// takes the place of an old one: 16 KiB on the stack.
 struct Bpe::Joints {
-  static constexpr std::size_t kCount = 256;
+  static constexpr unsigned kBits = 11;
   struct Entry {
-    std::uint32_t left;
-    std::uint32_t right_and_answer;  // the id times 2, plus the answer
+    std::uint32_t left;              // kNoId: none
+    std::uint32_t right_and_answer;  // the id times 2, plus the answer; no id is 2^31 - 1
   };
-  Entry entries[kCount];
+  Entry entries[1u << kBits];
 
   Joints() noexcept {
-    for (Entry& entry : entries) entry = {kNoId, 0};
+    for (Entry& entry : entries) entry = {kNoId, kNoId};
   }
   bool ask(Bpe* bpe, std::uint32_t left, std::uint32_t right) noexcept {
-    Entry& entry = entries[(left * 0x9e3779b1u ^ right * 0x85ebca6bu) >> 24];
+    Entry& entry = entries[(left * 0x9e3779b1u ^ right * 0x85ebca6bu) >> (32 - kBits)];
     if (entry.left != left || entry.right_and_answer >> 1 != right) {
-      entry = {left, right << 1 | (bpe->joins(left, right) ? 1u : 0u)};
+      const bool answer = left == kNoId ? bpe->is_encoding(right) : bpe->joins(left, right);
+      entry = {left, right << 1 | (answer ? 1u : 0u)};
     }
     return (entry.right_and_answer & 1) != 0;
   }
@@ -243,12 +279,12 @@ Status Bpe::encode_forward(const Part& part, Span<Token> out, std::size_t* token
 // Notes every token that begins at part[at] and joins `before`, the last one of what ends there (kNoId: nothing does).
 void Bpe::try_tokens(const Part& part, std::size_t at, std::uint32_t before, Joints* joints,
                      Span<Token> last) noexcept {
-  const bool alone = before == kNoId || is_byte_of_character(before);
+  if (before != kNoId && is_byte_of_character(before)) before = kNoId;
   Narrowing pieces(view_);
   for (std::size_t end = at; end < part.size() && end - at < kMaxMergedBytes && pieces.add(part[end]); ++end) {
     const std::uint32_t token = pieces.whole();
     if (token == kNoPiece || last[end] >= 0) continue;
-    if (alone ? is_encoding(token) : joints->ask(this, before, token)) last[end] = static_cast<Token>(token);
+    if (joints->ask(this, before, token)) last[end] = static_cast<Token>(token);
   }
 }
 

@@ -12,11 +12,12 @@
 
 namespace minnow {
 
-// The pieces that two neighbours merge from have at most this many bytes.
-inline constexpr std::size_t kMaxAtoms = 2 * kMaxMergedBytes;
+// Atoms that are merged at once. Two tokens side by side are fewer.
+inline constexpr std::size_t kMaxAtoms = 1024;
+static_assert(kMaxAtoms > 2 * kMaxMergedBytes + 3);
 
 // Atoms that a window of a long part begins with.
-inline constexpr std::size_t kWindow = 512;
+inline constexpr std::size_t kWindow = kMaxAtoms;
 
 // Bytes of one part, maybe behind a space that is not in memory.
 struct Part {
@@ -30,12 +31,17 @@ struct Part {
   }
 };
 
-// Ids on their way from atoms to tokens: 12 KiB, on the stack of whoever encodes. Left uninitialised.
+// Ids on their way from atoms to tokens: 16 KiB, on the stack of whoever encodes. Left uninitialised. While they merge,
+// an id stands where its first atom stood, and the places of its other atoms are skipped.
 struct Merging {
-  std::size_t count;                 // of ids
-  std::uint32_t ids[kMaxAtoms];      // [count]
-  std::uint32_t ranks[kMaxAtoms];    // [count - 1]: of the merge of ids[i] and ids[i + 1]; kNoId: there is none
-  std::uint32_t results[kMaxAtoms];  // [count - 1]: what it makes
+  static constexpr std::size_t kBlock = 32;
+  std::size_t count;                         // of ids
+  std::uint32_t ids[kMaxAtoms];              // [count]
+  std::uint32_t ranks[kMaxAtoms];            // [count]: of the merge of an id and the next one; kNoId: there is none
+  std::uint32_t results[kMaxAtoms];          // [count]: what it makes
+  std::uint16_t next[kMaxAtoms];             // [count]: where the next id stands; count: nowhere
+  std::uint16_t before[kMaxAtoms];           // [count]: where the one before stands
+  std::uint32_t lowest[kMaxAtoms / kBlock];  // of the ranks in each block
 };
 
 // Encodes parts with the merges of one vocabulary. `merging` is scratch memory.
@@ -62,7 +68,10 @@ class Bpe {
   bool is_byte_of_character(std::uint32_t id) const noexcept;
   bool add_character(const Part& part, std::size_t at, std::size_t* length) noexcept;
   bool load(const Part& part, std::size_t begin, std::size_t limit, std::size_t* end) noexcept;
-  void find_merge(std::size_t i) noexcept;
+  const Merge* find_merge(std::uint32_t left, std::uint32_t right) const noexcept;
+  void note_merge(std::size_t i) noexcept;
+  void note_lowest(std::size_t block) noexcept;
+  void merge_pair(std::size_t i) noexcept;
   void merge() noexcept;
   bool is_encoding(std::uint32_t token) noexcept;
   bool joins(std::uint32_t left, std::uint32_t right) noexcept;

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <functional>
+#include <map>
 
 #include "tests/model/hand_built.hpp"
 #include "tests/text/naive_bpe.hpp"
@@ -51,6 +53,33 @@ Encoded encode(const Vocabulary& vocabulary, const Part& part, Way way, std::siz
   out.resize(tokens);
   result.ids = out;
   return result;
+}
+
+// All pieces of up to 128 bytes that repeat `period`, from wherever in it; each two that make a third merge.
+HandTokenizer repeated_bpe(const std::string& period, const std::function<std::uint32_t(std::uint32_t)>& rank_of) {
+  HandTokenizer t;
+  t.kind = 3;
+  std::map<std::string, std::uint32_t> ids;
+  const auto add = [&](const std::string& piece) {
+    if (ids.emplace(piece, static_cast<std::uint32_t>(t.pieces.size())).second) t.pieces.push_back(piece);
+  };
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    add(std::string(1, static_cast<char>(byte)));
+    t.byte_id.push_back(byte);
+  }
+  std::string endless;
+  while (endless.size() < kMaxMergedBytes + period.size()) endless += period;
+  for (std::size_t length = 2; length <= kMaxMergedBytes; ++length) {
+    for (std::size_t from = 0; from < period.size(); ++from) add(endless.substr(from, length));
+  }
+  for (std::uint32_t id = 256; id < t.pieces.size(); ++id) {
+    const std::string& piece = t.pieces[id];
+    const std::uint32_t rank = rank_of(id);
+    for (std::size_t at = 1; at < piece.size(); ++at) {
+      t.merges.push_back({ids[piece.substr(0, at)], ids[piece.substr(at)], rank, id});
+    }
+  }
+  return t.finish();
 }
 
 struct Counts {
@@ -122,13 +151,34 @@ TEST_CASE("bpe: long parts, long pieces") {
   Counts counts;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Dice dice = {seed};
-    const HandTokenizer t = random_byte_bpe(dice, seed % 2 == 0 ? "a" : "ab", 60, 130, seed % 3 == 0);
+    const HandTokenizer t = random_byte_bpe(dice, seed % 2 == 0 ? "a" : "ab", 60, 128, seed % 3 == 0);
     const Vocabulary vocabulary(t);
     const NaiveBpe naive(t);
-    std::string text = random_text(dice, {"a", "b"}, 400) + std::string(900, 'a') + random_text(dice, {"a", "b"}, 400);
+    std::string text = random_text(dice, {"a", "b"}, 700) + std::string(1500, 'a') + random_text(dice, {"a", "b"}, 700);
     compare(vocabulary, naive, text, kWindow, &counts);
   }
   CHECK(counts.wrong == 0);
+}
+
+TEST_CASE("bpe: windows do not give up where pieces are as long as may be") {
+  const std::vector<std::string> periods = {"a", "ab"};
+  for (const std::string& period : periods) {
+    for (const bool ordered : {true, false}) {
+      Dice dice = {7};
+      const HandTokenizer t = repeated_bpe(
+          period, [&](std::uint32_t i) { return ordered ? i : static_cast<std::uint32_t>(dice.below(5000)); });
+      const Vocabulary vocabulary(t);
+      const NaiveBpe naive(t);
+      for (std::size_t shift = 0; shift < period.size(); ++shift) {
+        std::string text;
+        while (text.size() < 2600) text += period;
+        text.erase(0, shift);
+        const Encoded encoded = encode(vocabulary, {text}, Way::windows, kWindow);
+        CHECK(encoded.status == Status::ok);
+        CHECK(encoded.ids == naive.encode(text));
+      }
+    }
+  }
 }
 
 TEST_CASE("bpe: a character without an id is named, whichever way") {
