@@ -256,14 +256,40 @@ Status check_merges(const TokenizerView& view, Fault* fault) noexcept {
 }
 
 Status check_special(const TokenizerView& view, Fault* fault) noexcept {
+  std::string_view before;
   for (std::uint32_t i = 0; i < view.header->n_special; ++i) {
     const std::uint32_t id = view.special[i];
-    if (id >= view.header->n_tokens || (i > 0 && id <= view.special[i - 1])) {
-      return corrupt(fault, "tokenizer: special ids are not in strictly ascending order below n_tokens",
-                     offset_of(view, view.special + i), id);
+    const std::uint64_t offset = offset_of(view, view.special + i);
+    if (id >= view.header->n_tokens) return corrupt(fault, "tokenizer: special id out of range", offset, id);
+    const std::string_view piece = view.piece(id);
+    if (piece <= before) {
+      return corrupt(fault, "tokenizer: special ids are not in strictly ascending order of pieces", offset, id);
     }
+    if (piece.size() > kMaxSpecialBytes) {
+      return blame(fault, Status::unsupported, "tokenizer: a special token of more than 128 bytes", offset,
+                   piece.size());
+    }
+    before = piece;
   }
   return Status::ok;
+}
+
+// The begin token has no text when ids become text, so no text may become it.
+Status check_begin(const TokenizerView& view, Fault* fault) noexcept {
+  const TokenizerHeader& header = *view.header;
+  if (header.begin == 0) return Status::ok;
+  const std::uint32_t begin = header.begin - 1;
+  bool plain = is_byte_id(view, begin);
+  for (std::uint32_t i = 0; i < header.n_merges; ++i) {
+    const Merge& merge = view.merges[i];
+    plain |= merge.left == begin || merge.right == begin || merge.result == begin;
+  }
+  if (header.kind == TokenizerKind::scored_bpe) {
+    for (std::uint32_t i = 0; i < header.n_pieces; ++i) plain |= view.sorted[i] == begin;
+  }
+  if (!plain) return Status::ok;
+  return corrupt(fault, "tokenizer: begin is an id that text can become", offsetof(TokenizerHeader, begin),
+                 header.begin);
 }
 
 }  // namespace
@@ -281,6 +307,7 @@ Status check_tokenizer(Span<const std::byte> section, std::uint32_t n_tokens, Fa
   MINNOW_TRY(check_sorted(view, fault));
   if (view.byte_id != nullptr) MINNOW_TRY(check_bytes(view, fault));
   MINNOW_TRY(check_merges(view, fault));
+  MINNOW_TRY(check_begin(view, fault));
   return check_special(view, fault);
 }
 

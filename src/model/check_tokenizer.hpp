@@ -13,6 +13,9 @@ namespace minnow {
 // encoding takes.
 inline constexpr std::uint32_t kMaxMergedBytes = 128;
 
+// The longest text of a special token, in bytes. It bounds the time that looking for them takes.
+inline constexpr std::uint32_t kMaxSpecialBytes = 128;
+
 // The arrays of a section that starts on a 4-byte boundary and whose sizes add up.
 struct TokenizerView {
   const TokenizerHeader* header = nullptr;

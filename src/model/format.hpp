@@ -127,7 +127,7 @@ static_assert(sizeof(TensorEntry) == 48);
 //   u32   padding[n_tokens - n_pieces]  0xffffffff
 //   u32   byte_id[256]          the id of each single byte, or 0xffffffff; not in kind `characters`
 //   Merge merge[n_merges]       in strictly ascending order of (left, right); not in kinds `characters` and `bytes`
-//   u32   special[n_special]    ids of special tokens, ascending, distinct; not in kind `characters`
+//   u32   special[n_special]    ids of special tokens, ascending by their bytes; not in kind `characters`
 //   u8    text[text_bytes]
 //
 // How text becomes ids:

@@ -18,10 +18,12 @@ constexpr bool has_byte(const std::uint32_t* set, char byte) noexcept {
   return (set[value / 32] >> (value % 32) & 1) != 0;
 }
 
-// The pieces that begin with some text: a stretch of `sorted`, narrowed byte by byte.
+// The pieces that begin with some text: a stretch of ids in ascending order of their bytes, narrowed byte by byte.
 class Narrowing {
  public:
-  explicit Narrowing(const TokenizerView& view) noexcept : view_(view), end_(view.header->n_pieces) {}
+  explicit Narrowing(const TokenizerView& view) noexcept : Narrowing(view, view.sorted, view.header->n_pieces) {}
+  Narrowing(const TokenizerView& view, const std::uint32_t* ids, std::uint32_t count) noexcept
+      : view_(view), ids_(ids), end_(count) {}
 
   // Adds a byte to the text. False if no piece begins with it; nothing may be added after that.
   bool add(char next) noexcept {
@@ -33,16 +35,18 @@ class Narrowing {
   }
   // The id whose piece is the text itself, or kNoPiece: the shortest piece comes first.
   std::uint32_t whole() const noexcept {
-    const std::uint32_t id = view_.sorted[begin_];
+    const std::uint32_t id = ids_[begin_];
     return view_.piece(id).size() == depth_ ? id : kNoPiece;
   }
+  // Whether a piece is longer than the text.
+  bool goes_on() const noexcept { return end_ - begin_ > (whole() == kNoPiece ? 0u : 1u); }
 
  private:
-  // The first of sorted[begin .. end) whose piece has behind the text a byte not below `byte`.
+  // The first of ids[begin .. end) whose piece has behind the text a byte not below `byte`.
   std::uint32_t lower_bound(std::uint32_t begin, std::uint32_t end, unsigned byte) const noexcept {
     while (begin < end) {
       const std::uint32_t middle = begin + (end - begin) / 2;
-      const std::string_view piece = view_.piece(view_.sorted[middle]);
+      const std::string_view piece = view_.piece(ids_[middle]);
       if (piece.size() <= depth_ || static_cast<unsigned char>(piece[depth_]) < byte) {
         begin = middle + 1;
       } else {
@@ -53,6 +57,7 @@ class Narrowing {
   }
 
   const TokenizerView& view_;
+  const std::uint32_t* ids_;
   std::uint32_t begin_ = 0;
   std::uint32_t end_;
   std::size_t depth_ = 0;
@@ -67,10 +72,9 @@ inline std::uint32_t find_piece(const TokenizerView& view, std::string_view text
   return pieces.whole();
 }
 
-// The longest piece in `sorted` that `text` begins with, and its length; kNoPiece if there is none.
-inline std::uint32_t longest_match(const TokenizerView& view, std::string_view text, std::size_t* length) noexcept {
+// The longest of `pieces` that `text` begins with, and its length; kNoPiece if there is none.
+inline std::uint32_t longest_match(Narrowing pieces, std::string_view text, std::size_t* length) noexcept {
   std::uint32_t best = kNoPiece;
-  Narrowing pieces(view);
   for (std::size_t i = 0; i < text.size() && pieces.add(text[i]); ++i) {
     const std::uint32_t id = pieces.whole();
     if (id == kNoPiece) continue;
@@ -78,6 +82,9 @@ inline std::uint32_t longest_match(const TokenizerView& view, std::string_view t
     *length = i + 1;
   }
   return best;
+}
+inline std::uint32_t longest_match(const TokenizerView& view, std::string_view text, std::size_t* length) noexcept {
+  return longest_match(Narrowing(view), text, length);
 }
 
 }  // namespace minnow

@@ -28,27 +28,18 @@ class Specials {
 
   // The longest one that text[at ..) begins with, or kNoId.
   std::uint32_t at(std::string_view text, std::size_t at) const noexcept {
-    std::uint32_t best = kNoId;
-    if (count_ == 0 || at == text.size() || !has_byte(first_, text[at])) return best;
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      const std::string_view piece = view_.piece(view_.special[i]);
-      const bool longer = best == kNoId || piece.size() > view_.piece(best).size();
-      if (longer && text_at(text, at, piece.size()) == piece) best = view_.special[i];
-    }
-    return best;
+    if (count_ == 0 || at == text.size() || !has_byte(first_, text[at])) return kNoId;
+    std::size_t length = 0;
+    return longest_match(all(), text_at(text, at), &length);
   }
 
-  // Whether one begins before `at` and ends behind it, or could, with other text behind this one.
-  bool spans(std::string_view text, std::size_t at) const noexcept {
+  // Where one begins before `at` that ends behind it, or could, with other text behind this one: the first such place;
+  // or `at`.
+  std::size_t span_begin(std::string_view text, std::size_t at) const noexcept {
     for (std::size_t begin = at - (longest_ < at ? longest_ : at); begin < at; ++begin) {
-      if (!has_byte(first_, text[begin])) continue;
-      for (std::uint32_t i = 0; i < count_; ++i) {
-        const std::string_view piece = view_.piece(view_.special[i]);
-        const std::string_view found = text_at(text, begin, piece.size());
-        if (begin + piece.size() > at && piece.substr(0, found.size()) == found) return true;
-      }
+      if (has_byte(first_, text[begin]) && spans(text, begin, at)) return begin;
     }
-    return false;
+    return at;
   }
 
   // Where the next one begins at or behind `from`, or the end of the text.
@@ -59,6 +50,17 @@ class Specials {
   }
 
  private:
+  Narrowing all() const noexcept { return {view_, view_.special, count_}; }
+
+  bool spans(std::string_view text, std::size_t begin, std::size_t at) const noexcept {
+    Narrowing pieces = all();
+    for (std::size_t i = begin; i < text.size(); ++i) {
+      if (!pieces.add(text[i])) return false;
+      if (i >= at && pieces.whole() != kNoPiece) return true;
+    }
+    return pieces.goes_on();
+  }
+
   const TokenizerView& view_;
   std::uint32_t count_;
   std::size_t longest_ = 0;
@@ -251,10 +253,12 @@ std::size_t Tokenizer::cut(std::string_view text, const EncodeConfig& config) co
   if (kind == TokenizerKind::characters) return cut_of_matches(view, text);
   const Specials specials(view, config.special);
   std::size_t at = text.size();
-  do {
-    if (kind != TokenizerKind::bytes) at = cut_of_parts(view, borders_, text, at);
-  } while (at > 0 && specials.spans(text, at) && --at > 0);
-  return at;
+  while (true) {
+    if (kind != TokenizerKind::bytes && at > 0) at = cut_of_parts(view, borders_, text, at);
+    const std::size_t begin = specials.span_begin(text, at);
+    if (begin == at) return at;
+    at = begin;
+  }
 }
 
 std::string_view Tokenizer::piece(Token token) const noexcept {

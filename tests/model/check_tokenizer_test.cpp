@@ -56,7 +56,7 @@ HandTokenizer scored() {
   t.special = {0};
   t.begin = 1;
   t.space_prefix = 1;
-  return t.finish();
+  return t.finish({0});
 }
 
 HandTokenizer bytes() {
@@ -145,6 +145,9 @@ TEST_CASE("check_tokenizer: byte-level, what is broken and where") {
       {"n_merges", [](HandTokenizer& t) { t.n_merges = 0xffffffffu; }, 8},
       {"n_special", [](HandTokenizer& t) { t.n_special = 2; }, 8},
       {"begin", [](HandTokenizer& t) { t.begin = 260; }, 32},
+      {"begin is a byte", [](HandTokenizer& t) { t.begin = 1 + 'z'; }, 32},
+      {"begin is merged", [](HandTokenizer& t) { t.begin = 1 + 256; }, 32},
+      {"begin is a merge's result", [](HandTokenizer& t) { t.begin = 1 + 257; }, 32},
       {"space_prefix", [](HandTokenizer& t) { t.space_prefix = 1; }, 36},
       {"no id of a byte", [](HandTokenizer& t) { t.byte_id[7] = 0xffffffffu; }, 2140 + 28},
       {"id of a byte out of range", [](HandTokenizer& t) { t.byte_id[7] = 259; }, 2140 + 28},
@@ -168,6 +171,16 @@ TEST_CASE("check_tokenizer: byte-level, what is broken and where") {
   t.special = {257, 257};
   CHECK(check(t.finish(), 259, &fault) == Status::corrupt);
   CHECK(fault.offset == merges + 36);
+  t.special = {257, 258};  // '<' comes before 'a'
+  CHECK(check(t.finish(), 259, &fault) == Status::corrupt);
+  CHECK(fault.offset == merges + 36);
+  t.special = {258, 257};
+  CHECK(check(t.finish(), 259, &fault) == Status::ok);
+  for (const std::size_t length : {128, 129}) {
+    HandTokenizer u = byte_level();
+    u.pieces[258] = std::string(length, '<');
+    CHECK(check(u.finish(), 259, &fault) == (length == 128 ? Status::ok : Status::unsupported));
+  }
   t.special = {0, 257};
   CHECK(check(t.finish({257}), 259, &fault) == Status::corrupt);  // it is the result of a merge
   t.merges.pop_back();
@@ -175,13 +188,19 @@ TEST_CASE("check_tokenizer: byte-level, what is broken and where") {
 }
 
 TEST_CASE("check_tokenizer: scored, what is broken and where") {
-  // 9 offsets from 64; 8 sorted ids from 100: 3 7 0 4 6 5 and none twice; the ids of bytes from 132; merges from 1156.
+  // 9 offsets from 64; 8 sorted ids from 100: 3 7 4 6 5 and none three times; the ids of bytes from 132; merges from
+  // 1156.
   const Case cases[] = {
       {"split", [](HandTokenizer& t) { t.split = 1; }, 20},
       {"space_prefix 2", [](HandTokenizer& t) { t.space_prefix = 2; }, 36},
-      {"sorted has the id of a byte", [](HandTokenizer& t) { t.sorted[3] = 1; }, 112},
-      {"merge of the id of a byte", [](HandTokenizer& t) { t.byte_id['b'] = 5; }, 100 + 4 * 5},
-      {"no space", [](HandTokenizer& t) { t.merges.clear(), t.finish({3}); }, 36},
+      {"sorted has the id of a byte", [](HandTokenizer& t) { t.sorted[2] = 1; }, 108},
+      {"merge of the id of a byte", [](HandTokenizer& t) { t.byte_id['b'] = 5; }, 100 + 4 * 4},
+      {"no space",
+       [](HandTokenizer& t) {
+         t.merges.clear(), t.finish({0, 3});
+       },
+       36},
+      {"begin in sorted", [](HandTokenizer& t) { t.finish(); }, 32},
   };
   check_cases(scored, cases);
   HandTokenizer t = scored();

@@ -2,6 +2,8 @@
 // chunks, and back to the same bytes.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "tests/model/hand_built.hpp"
 #include "tests/session/rig.hpp"
 #include "tests/text/naive_bpe.hpp"
@@ -155,6 +157,45 @@ TEST_CASE("encode: the longest of the leftmost special tokens") {
   CHECK(opened.tokenizer.encode("abcab", {out, 4}, &result) == Status::bad_argument);
   CHECK(result.tokens == 2);
   CHECK(result.bytes == 2);
+}
+
+TEST_CASE("encode: many special tokens that begin alike, each place and each cut") {
+  int wrong = 0;
+  int cuts = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Dice dice = {seed};
+    HandTokenizer h = random_byte_bpe(dice, "a", 0, 2, true);
+    h.kind = 2;
+    std::map<std::string, std::uint32_t> specials;
+    for (std::uint64_t n = dice.below(60); n-- > 0;) {
+      const std::string piece = random_text(dice, {"<", "a", "b"}, 2 + dice.below(4));
+      if (!specials.emplace(piece, static_cast<std::uint32_t>(h.pieces.size())).second) continue;
+      h.pieces.push_back(piece);
+    }
+    for (const auto& [piece, id] : specials) h.special.push_back(id);
+    const Opened opened(h.finish());
+    const EncodeConfig special = {true, false};
+    const std::string text = random_text(dice, {"<", "a", "b", "c"}, 60);
+    Ids expected;
+    std::vector<bool> inside(text.size() + 1, false);
+    for (std::size_t at = 0; at < text.size();) {
+      std::uint32_t best = static_cast<unsigned char>(text[at]);
+      for (const auto& [piece, id] : specials) {
+        if (text.compare(at, piece.size(), piece) == 0 && piece.size() > h.pieces[best].size()) best = id;
+      }
+      for (std::size_t i = 1; i < h.pieces[best].size(); ++i) inside[at + i] = true;
+      expected.push_back(static_cast<Token>(best));
+      at += h.pieces[best].size();
+    }
+    wrong += encode(opened.tokenizer, text, special) != expected;
+    for (std::size_t end = 1; end <= text.size(); ++end) {
+      const std::size_t cut = opened.tokenizer.cut(text.substr(0, end), special);
+      wrong += cut > end || inside[cut];
+      cuts += cut < end;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(cuts > 1000);
 }
 
 TEST_CASE("encode: the begin token and its space, and without them again") {

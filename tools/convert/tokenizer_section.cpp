@@ -1,6 +1,8 @@
 // The tokenizer section of a model file, byte by byte. Depends on model/format.hpp.
 #include <algorithm>
 
+#include "model/check_tokenizer.hpp"
+#include "tools/convert/refusal.hpp"
 #include "tools/convert/vocabulary.hpp"
 
 namespace minnow::convert {
@@ -14,19 +16,35 @@ void append_u32(std::uint32_t value, std::string* out) {
 
 // The ids that a text is looked up in, in ascending order of their bytes.
 std::vector<std::uint32_t> sorted_ids(const Vocabulary& vocabulary) {
-  std::vector<bool> is_byte(vocabulary.pieces.size(), false);
+  std::vector<bool> is_apart(vocabulary.pieces.size(), false);
   if (vocabulary.kind == TokenizerKind::scored_bpe) {
     for (const std::uint32_t id : vocabulary.byte_id) {
-      if (id != kNoId) is_byte[id] = true;
+      if (id != kNoId) is_apart[id] = true;
     }
+    if (vocabulary.begin != 0) is_apart[vocabulary.begin - 1] = true;
   }
   std::vector<std::uint32_t> ids;
-  for (std::uint32_t id = 0; id < is_byte.size(); ++id) {
-    if (!is_byte[id]) ids.push_back(id);
+  for (std::uint32_t id = 0; id < is_apart.size(); ++id) {
+    if (!is_apart[id]) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) {
     return vocabulary.pieces[a] < vocabulary.pieces[b];  // as unsigned bytes
   });
+  return ids;
+}
+
+// In ascending order of their bytes, as `sorted` is.
+std::vector<std::uint32_t> sorted_specials(const Vocabulary& vocabulary) {
+  std::vector<std::uint32_t> ids = vocabulary.special;
+  std::sort(ids.begin(), ids.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return vocabulary.pieces[a] < vocabulary.pieces[b]; });
+  for (const std::uint32_t id : ids) {
+    const std::string& piece = vocabulary.pieces[id];
+    if (piece.size() > kMaxSpecialBytes) {
+      refuse("the special token ", quoted(std::string_view(piece).substr(0, 20)), " of id ", id, " has ", piece.size(),
+             " bytes; expected at most ", kMaxSpecialBytes);
+    }
+  }
   return ids;
 }
 
@@ -79,7 +97,7 @@ std::string make_tokenizer_section(const Vocabulary& vocabulary) {
   for (const Merge& merge : merges) {
     for (const std::uint32_t field : {merge.left, merge.right, merge.rank, merge.result}) append_u32(field, &out);
   }
-  for (const std::uint32_t id : vocabulary.special) append_u32(id, &out);
+  for (const std::uint32_t id : sorted_specials(vocabulary)) append_u32(id, &out);
   return out + text;
 }
 
