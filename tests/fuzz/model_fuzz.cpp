@@ -43,10 +43,29 @@ void use_tokenizer(const Model& model, std::string_view text) {
   std::string back;
   for (std::size_t i = 0; i < result.tokens; ++i) back += tokenizer.piece(ids[i]);
   if (back != text) __builtin_trap();  // encoding never changes the text
+  const std::size_t cut = tokenizer.cut(text);
+  if (cut > text.size()) __builtin_trap();
+  if (cut > 0) {  // both sides apart are the whole
+    std::vector<Token> apart(text.size() + 2);
+    EncodeResult first, second;
+    if (tokenizer.encode(text.substr(0, cut), {apart.data(), apart.size()}, &first) != Status::ok) __builtin_trap();
+    const Span<Token> rest(apart.data() + first.tokens, apart.size() - first.tokens);
+    if (tokenizer.encode(text.substr(cut), rest, &second) != Status::ok) __builtin_trap();
+    apart.resize(first.tokens + second.tokens);
+    ids.resize(result.tokens);
+    if (apart != ids) __builtin_trap();
+    ids.resize(text.size() + 2);
+  }
   EncodeConfig config;
   config.special = true;
   config.begin = true;
   if (tokenizer.encode(text, config, {ids.data(), ids.size()}, &result) != Status::ok) __builtin_trap();
+  if (tokenizer.cut(text, config) > text.size()) __builtin_trap();
+  config.special = false;
+  if (tokenizer.encode(text, config, {ids.data(), ids.size()}, &result) != Status::ok) __builtin_trap();
+  back.clear();
+  for (std::size_t i = 0; i < result.tokens; ++i) back += tokenizer.piece(ids[i], i == 0 ? -1 : ids[i - 1]);
+  if (back != text) __builtin_trap();
 }
 
 void run(const Model& model, const std::uint8_t* bytes, std::size_t count) {

@@ -1,10 +1,11 @@
 // Any bytes as a vocabulary file of whatever format they seem to be. What is accepted must make a tokenizer section
-// that Model::open takes.
+// that Model::open takes, and a text of about a thousand bytes of its own pieces is encoded in time and comes back.
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "model/check_tokenizer.hpp"
+#include "tests/model/hand_built.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/vocabulary_readers.hpp"
 
@@ -43,6 +44,34 @@ Vocabulary read(const std::string& bytes) {
   refuse("no vocabulary");
 }
 
+// Encodes pieces that the input's bytes choose, in a model of one layer.
+void use(const std::string& section, const std::vector<std::string>& pieces, const std::uint8_t* data,
+         std::size_t size) {
+  if (pieces.empty()) return;
+  minnow::test::HandShape shape;
+  shape.n_layer = 1;
+  shape.vocab_size = static_cast<std::uint32_t>(pieces.size());
+  shape.section = section;
+  const minnow::test::AlignedBytes file = minnow::test::hand_built(shape);
+  minnow::Model model;
+  minnow::Tokenizer tokenizer;
+  if (minnow::Model::open(file.view(), &model) != minnow::Status::ok) __builtin_trap();
+  if (minnow::Tokenizer::open(model, &tokenizer) != minnow::Status::ok) __builtin_trap();
+  std::string text;
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; text.size() < 1100 && i < 2200; ++i) {
+    chosen = (chosen * 31 + data[i % size]) % pieces.size();
+    text += pieces[i % 8 < 6 ? chosen : pieces.size() - 1 - chosen % (pieces.size() < 8 ? 1 : 8)].substr(0, 1100);
+  }
+  std::vector<minnow::Token> ids(text.size());
+  minnow::EncodeResult result;
+  const minnow::Status status = tokenizer.encode(text, {ids.data(), ids.size()}, &result);
+  if (status != minnow::Status::ok && status != minnow::Status::bad_argument) __builtin_trap();
+  std::string back;
+  for (std::size_t i = 0; i < result.tokens; ++i) back += tokenizer.piece(ids[i]);
+  if (back != text.substr(0, result.bytes)) __builtin_trap();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -55,6 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto n_tokens = static_cast<std::uint32_t>(vocabulary.pieces.size());
     const minnow::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(aligned.data()), section.size());
     if (minnow::check_tokenizer(bytes, n_tokens, &fault) != minnow::Status::ok) __builtin_trap();
+    use(section, vocabulary.pieces, data, size);
   } catch (const Refusal&) {
   }
   return 0;
