@@ -73,6 +73,29 @@ void write_fault(const Fault& fault, Status status, minnow_fault* out_or_null) n
   out_or_null->found = fault.found;
 }
 
+// Writes as much as the caller's struct has room for.
+minnow_status write_info(const ModelInfo& from, minnow_model_info* info) noexcept {
+  if (info->struct_size < sizeof info->struct_size) return MINNOW_BAD_ARGUMENT;
+  minnow_model_info to = {};
+  to.n_layer = from.n_layer;
+  to.n_head = from.n_head;
+  to.n_kv_head = from.n_kv_head;
+  to.n_embd = from.n_embd;
+  to.head_size = from.head_size;
+  to.n_hidden = from.n_hidden;
+  to.block_size = from.block_size;
+  to.vocab_size = from.vocab_size;
+  to.n_tokens = from.n_tokens;
+  to.type = static_cast<minnow_weight_type>(from.type);
+  to.has_text = from.has_text ? 1 : 0;
+  to.n_parameters = from.n_parameters;
+  to.file_bytes = from.file_bytes;
+  to.provenance = from.provenance.data();
+  to.provenance_size = from.provenance.size();
+  init_config(info, info->struct_size, to);
+  return MINNOW_OK;
+}
+
 // The caller's sinks behind the C++ ones; `user` is the caller's config.
 bool pass_text(void* user, std::string_view text) {
   const auto& config = *static_cast<const minnow_generate_config*>(user);
@@ -104,6 +127,18 @@ size_t minnow_available_isas(minnow_isa* out, size_t room) {
   return written;
 }
 
+const char* minnow_isa_text(minnow_isa isa) { return minnow::to_string(static_cast<minnow::Isa>(isa)); }
+
+const char* minnow_weight_type_text(minnow_weight_type type) {
+  return minnow::to_string(static_cast<minnow::WeightType>(type));
+}
+
+const char* minnow_kv_type_text(minnow_kv_type kv) { return minnow::to_string(static_cast<minnow::KvType>(kv)); }
+
+const char* minnow_when_full_text(minnow_when_full when) {
+  return minnow::to_string(static_cast<minnow::WhenFull>(when));
+}
+
 size_t minnow_model_bytes(void) { return sizeof(minnow_model); }
 
 minnow_status minnow_model_open(const void* file, size_t file_size, void* memory, size_t memory_size,
@@ -125,26 +160,8 @@ minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault
 }
 
 minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info) {
-  if (model == nullptr || info == nullptr || info->struct_size < sizeof info->struct_size) return MINNOW_BAD_ARGUMENT;
-  const minnow::ModelInfo from = model->model.info();
-  minnow_model_info to = {};
-  to.n_layer = from.n_layer;
-  to.n_head = from.n_head;
-  to.n_kv_head = from.n_kv_head;
-  to.n_embd = from.n_embd;
-  to.head_size = from.head_size;
-  to.n_hidden = from.n_hidden;
-  to.block_size = from.block_size;
-  to.vocab_size = from.vocab_size;
-  to.n_tokens = from.n_tokens;
-  to.type = static_cast<minnow_weight_type>(from.type);
-  to.has_text = from.has_text ? 1 : 0;
-  to.n_parameters = from.n_parameters;
-  to.file_bytes = from.file_bytes;
-  to.provenance = from.provenance.data();
-  to.provenance_size = from.provenance.size();
-  minnow::init_config(info, info->struct_size, to);
-  return MINNOW_OK;
+  if (model == nullptr || info == nullptr) return MINNOW_BAD_ARGUMENT;
+  return minnow::write_info(model->model.info(), info);
 }
 
 void minnow_session_config_init(minnow_session_config* config, size_t struct_size) {
@@ -207,6 +224,11 @@ minnow_isa minnow_session_isa(const minnow_session* session) {
 
 minnow_kv_type minnow_session_kv(const minnow_session* session) {
   return session == nullptr ? 0 : static_cast<minnow_kv_type>(minnow::unwrap(session).kv());
+}
+
+minnow_status minnow_session_get_model_info(const minnow_session* session, minnow_model_info* info) {
+  if (session == nullptr || info == nullptr) return MINNOW_BAD_ARGUMENT;
+  return minnow::write_info(minnow::unwrap(session).model(), info);
 }
 
 void minnow_session_reset(minnow_session* session) {

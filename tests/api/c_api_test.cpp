@@ -83,6 +83,15 @@ TEST_CASE("c_api: a session takes what it takes in C++, and no byte less") {
   std::size_t told = 0;
   CHECK(minnow_session_create(c.model, nullptr, memory.data(), needed, &session, &told) == MINNOW_OK);
   CHECK(told == 0);
+
+  minnow_model_info of_model, of_session;
+  std::memset(&of_model, 0, sizeof of_model);
+  std::memset(&of_session, 0, sizeof of_session);
+  of_model.struct_size = of_session.struct_size = sizeof of_model;
+  CHECK(minnow_model_get_info(c.model, &of_model) == MINNOW_OK);
+  CHECK(minnow_session_get_model_info(session, &of_session) == MINNOW_OK);
+  CHECK(of_session.n_layer == 2);
+  CHECK(std::memcmp(&of_model, &of_session, sizeof of_model) == 0);
 }
 
 TEST_CASE("c_api: structs that have grown or are too small") {
@@ -139,6 +148,7 @@ TEST_CASE("c_api: null pointers are bad arguments") {
   CHECK(minnow_session_feed_all(nullptr, &token, 1, nullptr, 0) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_logits(nullptr, &logits, &n) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_session_position(nullptr) == 0);
+  CHECK(minnow_session_get_model_info(nullptr, nullptr) == MINNOW_BAD_ARGUMENT);
   minnow_session_reset(nullptr);
   CHECK(minnow_tokenizer_open(nullptr, memory, sizeof memory, &tokenizer) == MINNOW_BAD_ARGUMENT);
   CHECK(minnow_tokenizer_encode(nullptr, "a", 1, &token, 1, &n, &n) == MINNOW_BAD_ARGUMENT);
@@ -167,6 +177,10 @@ TEST_CASE("c_api: faults, texts, instruction sets") {
   const std::size_t count = minnow_available_isas(isas, 8);
   REQUIRE(count >= 1);
   CHECK(isas[0] == MINNOW_ISA_REFERENCE);
+  CHECK(minnow_isa_text(MINNOW_ISA_REFERENCE) == std::string(to_string(Isa::reference)));
+  CHECK(minnow_weight_type_text(MINNOW_WEIGHT_Q8) == std::string(to_string(WeightType::q8)));
+  CHECK(minnow_kv_type_text(MINNOW_KV_F16) == std::string(to_string(KvType::f16)));
+  CHECK(minnow_when_full_text(MINNOW_WHEN_FULL_RING) == std::string(to_string(WhenFull::ring)));
   CHECK(minnow_available_isas(isas, 0) == 0);
 }
 

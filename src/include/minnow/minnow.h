@@ -75,6 +75,11 @@ const char* minnow_status_text(minnow_status status);
 /* Instruction sets present, ascending, the last one the best; `out` has room for `room` values. Returns how many were
  * written. */
 size_t minnow_available_isas(minnow_isa* out, size_t room);
+/* Names in lower case, as minnow.hpp's to_string() has them. */
+const char* minnow_isa_text(minnow_isa isa);
+const char* minnow_weight_type_text(minnow_weight_type type);
+const char* minnow_kv_type_text(minnow_kv_type kv);
+const char* minnow_when_full_text(minnow_when_full when);
 
 /* ---- Model ---- */
 
@@ -148,6 +153,8 @@ uint32_t minnow_session_position(const minnow_session* session);
 uint32_t minnow_session_context(const minnow_session* session);
 minnow_isa minnow_session_isa(const minnow_session* session);
 minnow_kv_type minnow_session_kv(const minnow_session* session);
+/* Of the model that the session was created from. */
+minnow_status minnow_session_get_model_info(const minnow_session* session, minnow_model_info* info);
 void minnow_session_reset(minnow_session* session);
 
 /* ---- Tokenizer ---- */
@@ -163,9 +170,10 @@ typedef struct {
 } minnow_encode_config;
 
 void minnow_encode_config_init(minnow_encode_config* config, size_t struct_size);
-/* `room` ids; text_size ids always suffice, and 2 more with begin. A null config: the defaults, 0 and 0. *count and
- * *used (bytes of text) are also written on MINNOW_BAD_ARGUMENT (text + *used begins a character that the vocabulary
- * lacks) and MINNOW_OUTPUT_TOO_SMALL (go on at text + *used, without begin unless *count is 0). */
+/* `room` ids; text_size ids always suffice, and 2 more with begin. Needs 40 KiB of stack and time linear in the text. A
+ * null config: the defaults, 0 and 0. *count and *used (bytes of text) are also written on MINNOW_BAD_ARGUMENT (text +
+ * *used begins a character that the vocabulary lacks) and MINNOW_OUTPUT_TOO_SMALL (go on at text + *used, without begin
+ * unless *count is 0; *used is 0: the first part of the text needs more room by itself, never more than an id a byte). */
 minnow_status minnow_tokenizer_encode_with(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
                                            const minnow_encode_config* config_or_null, minnow_token* out, size_t room,
                                            size_t* count, size_t* used);

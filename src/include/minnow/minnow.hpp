@@ -134,7 +134,7 @@ class Tokenizer {
   // Errors: wrong_state, unsupported (the file has no tokenizer).
   static Status open(const Model& model, Tokenizer* out) noexcept;
 
-  // Writes the ids of `text`; text.size() ids always suffice, and 2 more with `begin`. Needs 16 KiB of stack and time
+  // Writes the ids of `text`; text.size() ids always suffice, and 2 more with `begin`. Needs 40 KiB of stack and time
   // linear in the text. *result is written on success and on these errors:
   //   bad_argument      text[result->bytes] starts a character that the vocabulary does not have
   //   output_too_small  `out` is full; result->bytes tells where to go on. 0: the first part of the text needs more
