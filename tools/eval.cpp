@@ -161,7 +161,8 @@ int eval_command(int argc, char** argv) {
   options.text("logits", "FILE", &eval.logits_file, &eval.has_logits,
                "write the first window's logits as float32, a row a position");
   options.choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &eval.skip_unknown,
-                 "characters that the model does not know: error or skip (error)");
+                 "characters that the model does not know: error, or skip, and what stands before and behind is "
+                 "encoded apart (error)");
   options.flag("json", &eval.json, "one JSON object: loss, perplexity, tokens, windows, window");
   add_session_options(&options, &eval.session);
   int status = kDone;

@@ -128,7 +128,8 @@ struct Totals {
 void bind(Options* options, RunOptions* run) {
   options->positional("MODEL", &run->model, nullptr);
   options->positional("-", &run->dash, &run->has_dash);
-  options->text("p", "TEXT", &run->prompt, &run->has_prompt, "the prompt (what texts begin with in this vocabulary, or a new line)");
+  options->text("p", "TEXT", &run->prompt, &run->has_prompt,
+                "the prompt (what texts begin with in this vocabulary, or a new line)");
   options->text("f", "FILE", &run->prompt_file, &run->has_file, "read the prompt from a file or pipe; - is stdin");
   options->text("start", "TEXT", &run->start, &run->has_start, "the prompt, or FILE:NAME for the prompt in a file");
   options->number("n", "N", 0, UINT32_MAX, &run->n, "tokens to write (256)");
@@ -140,7 +141,8 @@ void bind(Options* options, RunOptions* run) {
   options->number("samples", "N", 1, UINT32_MAX, &run->samples, "texts to write, with seeds S, S + 1, .. (1)");
   options->text("stop", "TEXT", &run->stop, &run->has_stop, "end before this text");
   options->choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &run->skip_unknown,
-                  "characters that the model does not know: error or skip (error)");
+                  "characters that the model does not know: error, or skip, and what stands before and behind is "
+                  "encoded apart (error)");
   options->flag("ids", &run->ids, "prompt and output are decimal token ids");
   options->flag("no-echo", &run->no_echo, "do not print the prompt");
   options->flag("stats", &run->stats, "speed, memory and seed on stderr at the end");
@@ -327,7 +329,9 @@ int write_samples(const RunOptions& run, const Tokenizer& tokenizer, Prompt* pro
 
 int run_command(int argc, char** argv) {
   RunOptions run;
-  Options options(kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]", "Writes text that goes on from a prompt. In it the text of a special token, <|endoftext|>, is that token.");
+  Options options(
+      kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]",
+      "Writes text that goes on from a prompt. In it the text of a special token, <|endoftext|>, is that token.");
   bind(&options, &run);
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;

@@ -48,7 +48,8 @@ int tokens_command(int argc, char** argv) {
   options.text("f", "FILE", &file, &has_file, "read the text from a file or pipe; - is stdin");
   options.text("decode", "IDS", &ids_text, &decode, "print the text of these ids, \"1 2 3\"");
   options.choice("unknown", "WHAT", {{"error", 0}, {"skip", 1}}, &skip_unknown,
-                 "characters that the model does not know: error or skip (error)");
+                 "characters that the model does not know: error, or skip, and what stands before and behind is "
+                 "encoded apart (error)");
   options.flag("json", &json, "one JSON object: ids, pieces, and whether a piece alone is no UTF-8 (lossy)");
   int status = kDone;
   if (!options.parse(argc, argv, &status)) return status;
