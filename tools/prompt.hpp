@@ -20,8 +20,9 @@ inline constexpr EncodeConfig kPromptEncoding = {/*special=*/true, /*begin=*/tru
 // why.
 class TokenReader {
  public:
-  // A text. Characters that the vocabulary lacks: with `skip_unknown` they are left out, else scan() fails. The input
-  // is open and lives longer. The text is encoded as by one call with `encoding`.
+  // A text. Characters that the vocabulary lacks: with `skip_unknown` they are left out, and what stands before and
+  // behind is encoded apart; else scan() fails. The input is open and lives longer. The text is encoded as by one call
+  // with `encoding`.
   TokenReader(std::string command, TextInput* input, const Tokenizer& tokenizer, bool skip_unknown,
               const EncodeConfig& encoding = {});
   // Decimal ids with blanks or commas between them, each below n_ids.
@@ -29,7 +30,8 @@ class TokenReader {
 
   // Reads all, and keeps the newest `keep` tokens. Unknown characters that are skipped are counted on stderr; else an
   // error names each with its places and shows the alphabet, and the result is kMisused, as for ids out of range.
-  int scan(std::size_t keep, std::vector<Token>* newest);
+  // More than `most` tokens are an error, told as soon as they are there.
+  int scan(std::size_t keep, std::vector<Token>* newest, std::uint64_t most = UINT64_MAX);
   std::uint64_t count() const { return count_; }  // of all tokens, after scan()
 
   void rewind();

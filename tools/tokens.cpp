@@ -9,6 +9,9 @@
 namespace minnow {
 namespace {
 
+// All are kept until they are printed.
+constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 24;
+
 constexpr const char* kCommand = "tokens";
 
 // A piece that is not UTF-8 by itself is shown in JSON with U+FFFD; "lossy" then says so, and the ids tell all.
@@ -69,7 +72,7 @@ int tokens_command(int argc, char** argv) {
   TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
                               : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
   std::vector<Token> ids;
-  if ((status = reader.scan(SIZE_MAX, &ids)) != kDone) return status;
+  if ((status = reader.scan(SIZE_MAX, &ids, kMostTokens)) != kDone) return status;
   if (json) {
     print_json(tokenizer, ids);
   } else if (decode) {

@@ -38,6 +38,16 @@ TEST_CASE("tokens: a piece that is no UTF-8 by itself") {
         "a");
 }
 
+TEST_CASE("tokens: a text without an end") {
+  minnow::test::HandShape shape = ModelFile::default_shape();
+  shape.pieces = {std::string(1, '\0'), "a", "b"};
+  const ModelFile file(shape);
+  const Outcome o = run_program({"tokens", file.path, "-f", "/dev/zero"});
+  CHECK(o.status == 1);
+  CHECK(o.out.empty());
+  CHECK(o.one_line_with("over 16777216 tokens"));
+}
+
 TEST_CASE("tokens: a model without text") {
   const ModelFile file{minnow::test::HandShape()};
   const Outcome o = run_program({"tokens", file.path, "-p", "a"});
