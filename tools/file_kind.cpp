@@ -1,5 +1,6 @@
 #include "tools/file_kind.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "model/format.hpp"
@@ -38,14 +39,11 @@ bool is_training_state(std::string_view head) { return starts_with(head, "\x8f\x
 
 // UTF-8 without control characters; `head` may end inside a character.
 bool is_text(std::string_view head) {
-  for (std::size_t at = 0; at < head.size();) {
-    const unsigned char byte = static_cast<unsigned char>(head[at]);
-    const std::size_t bytes = utf8_length(head.substr(at));
-    if (bytes == 0) return true;
-    if (bytes == 1 && (byte >= 0x7f || (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t'))) return false;
-    at += bytes;
-  }
-  return true;
+  const auto is_control = [](unsigned char byte) {
+    return byte == 0x7f || (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t');
+  };
+  return std::none_of(head.begin(), head.end(), is_control) &&
+         is_utf8(head.substr(0, head.size() - utf8_unfinished(head)));
 }
 
 bool is_json(std::string_view head) {

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "text/utf8.hpp"
-#include "tools/messages.hpp"
 
 namespace minnow {
 

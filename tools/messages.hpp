@@ -19,11 +19,6 @@ int complain(const std::string& command, const std::string& message, int status 
 // Text with control characters and bytes that are no UTF-8 as escapes, fit for a terminal.
 std::string printable(std::string_view text);
 
-// Whether `character`, of utf8_length() bytes, is UTF-8 and not a stray byte.
-inline bool is_utf8(std::string_view character) {
-  return character.size() > 1 || static_cast<unsigned char>(character[0]) < 0x80;
-}
-
 // "layer" for 1, else "layers".
 inline std::string plural(std::uint64_t n, const char* noun) { return std::string(noun) + (n == 1 ? "" : "s"); }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "text/utf8.hpp"
 #include "tools/messages.hpp"
 
 namespace minnow {

@@ -32,4 +32,14 @@ constexpr std::size_t utf8_unfinished(std::string_view text) noexcept {
   return 0;
 }
 
+// Whether all of `text` is whole characters.
+constexpr bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || (length == 1 && static_cast<unsigned char>(text[0]) >= 0x80)) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 }  // namespace minnow

@@ -52,6 +52,15 @@ TEST_CASE("utf8: every code point, whole and cut") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("utf8: whole texts") {
+  CHECK(is_utf8(""));
+  CHECK(is_utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"));
+  for (const char* const bad : {"a\xff", "\x80z", "a\xc3", "\xe2\x82", "\xed\xa0\x80", "\xc0\x80"}) {
+    CAPTURE(bad);
+    CHECK(!is_utf8(bad));
+  }
+}
+
 TEST_CASE("utf8: an end that cannot become a character is not held back") {
   CHECK(utf8_unfinished("") == 0);
   CHECK(utf8_unfinished("\x80\x80\x80") == 0);

@@ -8,6 +8,7 @@
 #include "text/utf8.hpp"
 #include "tools/convert/merges.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/convert/utf8.hpp"
 
 namespace minnow::convert {
 
@@ -19,26 +20,12 @@ constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
-std::string utf8_of(unsigned character) {  // below U+0800
-  if (character < 0x80) return std::string(1, static_cast<char>(character));
-  return {static_cast<char>(0xc0 | character >> 6), static_cast<char>(0x80 | (character & 0x3f))};
-}
-
-bool is_text(std::string_view piece) {
-  for (std::size_t at = 0; at < piece.size();) {
-    const std::size_t length = utf8_length(piece.substr(at));
-    if (length == 0 || (length == 1 && static_cast<unsigned char>(piece[at]) >= 0x80)) return false;
-    at += length;
-  }
-  return true;
-}
-
 // A file of ranks does not say how text is split; but a token that GPT-2's split would divide was made with another
 // one. Only whole characters tell: half of one may be of any class.
 void require_gpt2_split(const Vocabulary& vocabulary) {
   for (const Merge& merge : vocabulary.merges) {
     const std::string& piece = vocabulary.pieces[merge.result];
-    if (is_text(piece) && gpt2_part(piece) != piece.size()) {
+    if (is_utf8(piece) && gpt2_part(piece) != piece.size()) {
       refuse("the token ", quoted(piece), " of rank ", merge.result,
              " goes across what GPT-2 splits, so text is split in another way; expected a vocabulary made with GPT-2's "
              "split; pass --no-text to use ids only");
@@ -57,7 +44,7 @@ ByteSymbols::ByteSymbols() {
       if (stands_for_itself(byte) != itself) continue;
       const unsigned character = itself ? byte : next++;
       order_[count++] = static_cast<unsigned char>(byte);
-      symbols_[byte] = utf8_of(character);
+      append_utf8(character, &symbols_[byte]);
       bytes_[character] = static_cast<std::int16_t>(byte);
     }
   }

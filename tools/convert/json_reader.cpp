@@ -219,7 +219,7 @@ class JsonReader {
       }
       if (static_cast<unsigned char>(c) < 0x20) fail("a string holds a control character");
       const std::size_t bytes = utf8_length(text().substr(at_));
-      if (bytes == 0 || (bytes == 1 && static_cast<unsigned char>(c) >= 0x80)) fail("a string is no valid UTF-8");
+      if (bytes == 0 || !is_utf8(text().substr(at_, bytes))) fail("a string is no valid UTF-8");
       for (std::size_t i = 0; i < bytes; ++i) all[to++] = all[at_++];
     }
     ++at_;

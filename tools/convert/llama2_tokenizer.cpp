@@ -10,6 +10,7 @@
 #include "base/bits.hpp"
 #include "tools/convert/merges.hpp"
 #include "tools/convert/refusal.hpp"
+#include "tools/convert/utf8.hpp"
 #include "tools/convert/vocabulary_readers.hpp"
 
 namespace minnow::convert {
@@ -61,8 +62,9 @@ std::string byte_name(unsigned byte) {
 
 // As the first versions wrote a byte: as the character of that number.
 std::string byte_as_character(unsigned byte) {
-  if (byte < 0x80) return std::string(1, static_cast<char>(byte));
-  return {static_cast<char>(0xc0 | byte >> 6), static_cast<char>(0x80 | (byte & 0x3f))};
+  std::string out;
+  append_utf8(byte, &out);
+  return out;
 }
 
 // Sets byte_id, and the bytes themselves as pieces, if ids 3 to 258 are the bytes.
