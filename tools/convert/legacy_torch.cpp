@@ -13,7 +13,6 @@ namespace minnow::convert {
 
 namespace {
 
-constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 // 0x1950a86a20f9469cfc6c, as protocol 1 and later pickle it and as protocol 0 does.
 constexpr std::string_view kMagic("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 13);
 constexpr std::string_view kMagicText = "L119547037146038801333356L\n.";

@@ -10,6 +10,9 @@
 
 namespace minnow::convert {
 
+// How the message ends where a checkpoint of PyTorch contradicts itself.
+inline constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
+
 // Thrown by every reader and writer here, caught in convert.cpp and, for the output of logits, in tools/eval.cpp.
 class Refusal : public std::exception {
  public:

@@ -13,7 +13,7 @@ namespace minnow::convert {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::string_view kDamaged = "expected an undamaged safetensors file; copy or download it again";
+constexpr std::string_view kExpected = "expected an undamaged safetensors file; copy or download it again";
 
 struct NamedDtype {
   std::string_view name;
@@ -35,7 +35,7 @@ class Reader {
   Checkpoint read() {
     read_header();
     const JsonId root = header_.root();
-    if (!header_.is(root, JsonKind::object)) refuse("the header is no JSON object; ", kDamaged);
+    if (!header_.is(root, JsonKind::object)) refuse("the header is no JSON object; ", kExpected);
     if (header_.count(root) > kMaxTensors) {
       refuse("the file has more than ", kMaxTensors, " tensors; expected a few hundred; name the right file");
     }
@@ -44,7 +44,7 @@ class Reader {
       const JsonId name = members.take();
       const JsonId value = members.take();
       if (header_.text(name) == "__metadata__") continue;
-      if (header_.text(name).size() > kLongestTensorName) refuse("a tensor has a very long name; ", kDamaged);
+      if (header_.text(name).size() > kLongestTensorName) refuse("a tensor has a very long name; ", kExpected);
       out.tensors.push_back(read_tensor(std::string(header_.text(name)), value));
     }
     require_no_gaps(&out.tensors);
@@ -54,16 +54,16 @@ class Reader {
 
  private:
   void read_header() {
-    if (file_->size() < kLengthBytes) refuse("the file has ", file_->size(), " bytes; ", kDamaged);
+    if (file_->size() < kLengthBytes) refuse("the file has ", file_->size(), " bytes; ", kExpected);
     const std::uint64_t bytes = number_at(read_piece(*file_, 0, kLengthBytes), 0, 8);
     if (bytes > file_->size() - kLengthBytes) {
-      refuse("the header has ", bytes, " bytes, but the file ends before; ", kDamaged);
+      refuse("the header has ", bytes, " bytes, but the file ends before; ", kExpected);
     }
     if (bytes > kMaxJsonBytes) {
       refuse("the header has ", bytes, " bytes; expected at most ", kMaxJsonBytes, "; name the right file");
     }
     std::string text = read_piece(*file_, kLengthBytes, bytes);
-    if (text.empty() || text[0] != '{') refuse("the header is no JSON object; ", kDamaged);
+    if (text.empty() || text[0] != '{') refuse("the header is no JSON object; ", kExpected);
     header_ = read_json(std::move(text), "the header");
     data_offset_ = kLengthBytes + bytes;
   }
@@ -71,7 +71,7 @@ class Reader {
   // A whole number that is not negative.
   std::uint64_t take_number(const std::string& name, JsonId node) {
     if (!header_.is(node, JsonKind::integer) || header_.integer(node) < 0) {
-      refuse("the tensor ", quoted(name), " has a size or an offset that is no whole number; ", kDamaged);
+      refuse("the tensor ", quoted(name), " has a size or an offset that is no whole number; ", kExpected);
     }
     return static_cast<std::uint64_t>(header_.integer(node));
   }
@@ -86,7 +86,7 @@ class Reader {
     const JsonId range = header_.find(node, "data_offsets");
     if (!header_.is(dtype, JsonKind::text) || !header_.is(shape, JsonKind::array) ||
         !header_.is(range, JsonKind::array) || header_.count(range) != 2) {
-      refuse("the tensor ", quoted(name), " lacks its dtype, shape or data_offsets; ", kDamaged);
+      refuse("the tensor ", quoted(name), " lacks its dtype, shape or data_offsets; ", kExpected);
     }
     std::vector<std::uint64_t> sizes;
     for (JsonTree::Items items = header_.items(shape); !items.done() && sizes.size() <= kMaxRank;) {
@@ -97,14 +97,14 @@ class Reader {
     const std::uint64_t begin = take_number(name, ends.take());
     const std::uint64_t end = take_number(name, ends.take());
     if (begin > end || end > file_->size() - data_offset_) {
-      refuse("the tensor ", quoted(name), " leaves the file; ", kDamaged);
+      refuse("the tensor ", quoted(name), " leaves the file; ", kExpected);
     }
     std::uint32_t element_bytes = read_dtype(header_.text(dtype), &tensor);
     std::uint64_t bytes = end - begin;
     if (element_bytes != 0 &&
         (!checked_multiply(tensor.storage_elements, element_bytes, &bytes) || bytes != end - begin)) {
       refuse("the tensor ", quoted(name), " ", shape_text(tensor), " of ", header_.text(dtype), " has ", end - begin,
-             " bytes; ", kDamaged);
+             " bytes; ", kExpected);
     }
     tensor.storage_offset = data_offset_ + begin;
     ends_.push_back({begin, end});
@@ -131,11 +131,11 @@ class Reader {
     std::sort(ends_.begin(), ends_.end());
     std::uint64_t at = 0;
     for (const auto& [begin, end] : ends_) {
-      if (begin != at) refuse("two tensors ", begin < at ? "overlap" : "have a gap between them", "; ", kDamaged);
+      if (begin != at) refuse("two tensors ", begin < at ? "overlap" : "have a gap between them", "; ", kExpected);
       at = end;
     }
     if (at != file_->size() - data_offset_) {
-      refuse("the file has ", file_->size() - data_offset_ - at, " bytes behind its last tensor; ", kDamaged);
+      refuse("the file has ", file_->size() - data_offset_ - at, " bytes behind its last tensor; ", kExpected);
     }
   }
 

@@ -23,7 +23,6 @@ constexpr DtypeRow kDtypes[] = {
 const DtypeRow& row_of(Dtype dtype) { return kDtypes[static_cast<std::size_t>(dtype)]; }
 
 constexpr std::uint64_t kRunElements = 1u << 15;  // read together
-constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 
 std::uint64_t little_endian(const unsigned char* from, std::uint32_t bytes) {
   std::uint64_t value = 0;

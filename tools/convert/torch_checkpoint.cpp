@@ -12,7 +12,6 @@ namespace minnow::convert {
 
 namespace {
 
-constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 constexpr std::size_t kLongestFolder = 1000;  // the archive's own; its name is part of every storage's
 
 // Of the archive's names, the one that ends in "/data.pkl"; who packs a folder's content again may lose the folder.

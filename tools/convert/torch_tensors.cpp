@@ -8,7 +8,6 @@ namespace minnow::convert {
 
 namespace {
 
-constexpr std::string_view kDamaged = "expected an undamaged checkpoint; copy or save the file again";
 constexpr std::size_t kLongestKey = 256;  // of a storage; keys are numbers of at most 20 digits
 
 struct NamedDtype {
