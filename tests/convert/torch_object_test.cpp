@@ -64,6 +64,7 @@ TEST_CASE("torch object: files without weights") {
   CHECK(contains(read("](" + dict(item("state", "}") + item("param_groups", "]")) + "e"), "a training-state file"));
   CHECK(contains(read(dict(item("stoi", "}"))), "no dict of tensors"));
   CHECK(contains(read("}"), "no dict of tensors"));
+  CHECK(contains(read("}q\1(" + item("model", "h\1") + "u"), "the checkpoint's 'model' holds no tensors; expected"));
   CHECK(contains(read(item("model", "")), "holds a string"));
   CHECK(contains(read(tensor("x").substr(6)), "is a single tensor"));
   CHECK(contains(read(dict(tensor("x") + item("y", "K\1"))), "\"y\" is made by an integer"));

@@ -19,15 +19,15 @@ Vocabulary read_llm_c_tokenizer(std::string_view bytes) {
     refuse("ends inside the header; expected llm.c's gpt2_tokenizer.bin; is the file whole?");
   }
   std::memcpy(header, bytes.data(), sizeof header);
-  const auto [magic, version, count, end_of_text] = header;
-  static_cast<void>(magic);
+  const std::uint32_t version = header[1];
+  const std::uint32_t count = header[2];
   if (version != 1 && version != 2) {
     refuse("is version ", version, " of llm.c's tokenizer file; expected 1 or 2; give vocab.bpe instead");
   }
   if (count < 257 || count > kMaxVocabularyTokens) {
     refuse("has ", count, " tokens; expected 257 to ", kMaxVocabularyTokens);
   }
-  const std::uint32_t special = version == 1 ? count - 1 : end_of_text;
+  const std::uint32_t special = version == 1 ? count - 1 : header[3];
   if (special >= count) refuse("the end of text has the id ", special, " among ", count, " tokens");
 
   Vocabulary out;

@@ -59,7 +59,8 @@ class Reader {
     const std::string path = folder_ + "/" + name;
     try {
       const auto file = std::make_shared<const InputFile>(path);
-      if (looks_like_index(*file)) refuse("this is an index itself; expected a file with tensors; ", kExpected);
+      if (looks_like_index(*file))
+        refuse("this is an index itself; expected a file with tensors; copy or download the index again");
       merge(read_single_checkpoint(file, options_), name, expected);
     } catch (const Refusal& refusal) {
       throw Refusal(refusal.what(), refusal.path().empty() ? path : refusal.path());

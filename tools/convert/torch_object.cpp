@@ -119,6 +119,7 @@ class Reader {
         refuse("the checkpoint's '", key, "' is ", PickleTree::kind_name(tree_.kind(node)),
                "; expected a state dict; save model.state_dict() instead of the model");
       }
+      if (!has_objects(node)) refuse("the checkpoint's '", key, "' holds no tensors; ", kExpectStateDict);
       holder_ = root;
       weights_ = node;
       return;
@@ -131,6 +132,16 @@ class Reader {
     }
     if (has_optimizer) refuse_training_state();
     if (!has_tensors) refuse("the checkpoint holds no dict of tensors; ", kExpectStateDict);
+  }
+
+  // Objects and storages are what a tensor is made of, plain or not.
+  bool has_objects(NodeId dict) const {
+    for (PickleTree::Items items = tree_.items(dict); !items.done();) {
+      items.take();
+      const NodeKind kind = tree_.kind(items.take());
+      if (kind == NodeKind::object || kind == NodeKind::storage) return true;
+    }
+    return false;
   }
 
   [[noreturn]] static void refuse_training_state() {
