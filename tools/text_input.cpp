@@ -9,30 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/crc32.hpp"
 #include "tools/messages.hpp"
 #include "tools/signals.hpp"
+#include "tools/temporary.hpp"
 
 namespace minnow {
 namespace {
-
-std::string temporary_folder() {
-  const char* const folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
-
-// Writes all of it. 0, or the error; EINTR: a signal came that ends the program.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && (errno != EINTR || interrupted())) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -75,20 +60,11 @@ int TextInput::fill(std::size_t wanted) {
   return kDone;
 }
 
-int TextInput::open_spool() {
-  std::string path = temporary_folder() + "/minnow-XXXXXX";
-  spool_ = mkstemp(path.data());
-  if (spool_ < 0) return errno;
-  unlink(path.c_str());
-  fcntl(spool_, F_SETFD, FD_CLOEXEC);
-  return 0;
-}
-
 // Keeps the piece in the buffer for later passes.
 int TextInput::spool() {
-  int error = spool_ < 0 ? open_spool() : 0;
-  if (error == 0) error = write_all(spool_, buffer_);
-  if (error == 0) return kDone;
+  if (spool_ < 0) spool_ = open_temporary(temporary_folder());
+  if (spool_ >= 0 && write_all(spool_, at_, buffer_.data(), buffer_.size())) return kDone;
+  const int error = errno;
   if (error == EINTR) return kInterrupted;
   return complain(command_, name_ + ": cannot be kept in " + printable(temporary_folder()) + " for a second reading: " +
                                 std::strerror(error) + "; set TMPDIR to a folder with room, or give a regular file");

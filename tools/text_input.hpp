@@ -36,7 +36,6 @@ class TextInput {
 
  private:
   int fill(std::size_t wanted);
-  int open_spool();
   int spool();
   void end_first_pass();
 

@@ -1,4 +1,4 @@
-// Input and output files, on POSIX. Depends on refusal, and on tools/signals.hpp.
+// Input and output files, on POSIX. Depends on refusal, and on tools/signals.hpp and tools/temporary.hpp.
 #if !defined(_FILE_OFFSET_BITS)
 #define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
 #endif
@@ -17,12 +17,11 @@
 
 #include "tools/convert/refusal.hpp"
 #include "tools/signals.hpp"
+#include "tools/temporary.hpp"
 
 namespace minnow::convert {
 
 namespace {
-
-constexpr std::size_t kMaxTransfer = std::size_t{1} << 30;  // one read or write call
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& text) { throw Refusal(text, path); }
 
@@ -46,20 +45,11 @@ std::string follow_links(std::string path) {
   refuse_file(path, "a chain of symbolic links without end; expected a file name; give another");
 }
 
-// False: errno says why.
-bool write_all(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    check_interrupted();
-    const ssize_t put =
-        pwrite(descriptor, from, bytes < kMaxTransfer ? bytes : kMaxTransfer, static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    from += put;
-    bytes -= static_cast<std::size_t>(put);
-    offset += static_cast<std::uint64_t>(put);
-  }
-  return true;
+// False: errno says why. Throws Interrupted.
+bool write_or_throw(int descriptor, std::uint64_t offset, const void* data, std::size_t bytes) {
+  if (write_all(descriptor, offset, data, bytes)) return true;
+  if (errno == EINTR) throw Interrupted();
+  return false;
 }
 
 }  // namespace
@@ -171,7 +161,7 @@ void OutputFile::fail(const char* action) {
 void OutputFile::append(const void* data, std::size_t bytes) { write_at(size_, data, bytes); }
 
 void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-  if (!write_all(descriptor_, offset, data, bytes)) fail("written");
+  if (!write_or_throw(descriptor_, offset, data, bytes)) fail("written");
   if (offset + bytes > size_) size_ = offset + bytes;
 }
 
@@ -195,17 +185,12 @@ void OutputFile::commit() {
   }
 }
 
-TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder) {
-  const char* const system = std::getenv("TMPDIR");
-  if (folder_.empty()) folder_ = system != nullptr && system[0] != '\0' ? system : "/tmp";
-  std::string name = folder_ + "/minnow-XXXXXX";
-  descriptor_ = mkstemp(&name[0]);
+TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder.empty() ? temporary_folder() : folder) {
+  descriptor_ = open_temporary(folder_);
   if (descriptor_ < 0) {
     refuse_file(folder_, "cannot hold a temporary file: " + error_text() +
                              "; expected a folder that can be written; set TMPDIR to another");
   }
-  unlink(name.c_str());
-  static_cast<void>(fcntl(descriptor_, F_SETFD, FD_CLOEXEC));
 }
 
 TemporaryFile::~TemporaryFile() {
@@ -213,7 +198,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::append(const void* data, std::size_t bytes) {
-  if (!write_all(descriptor_, size_, data, bytes)) {
+  if (!write_or_throw(descriptor_, size_, data, bytes)) {
     refuse_file(folder_, concat("cannot hold the unpacked checkpoint, after ", size_, " bytes: ", error_text(),
                                 "; expected room for it; make room, or set TMPDIR to another folder"));
   }
