@@ -58,7 +58,8 @@ int finish(int status) {
   return minnow::kFailed;
 }
 
-int dispatch(int argc, char** argv) {
+// *chosen: the command that is run, once it is known.
+int dispatch(int argc, char** argv, const Command** chosen) {
   if (argc < 2) {
     print_help(stderr);
     return minnow::kMisused;
@@ -73,9 +74,17 @@ int dispatch(int argc, char** argv) {
     return minnow::kDone;
   }
   for (const Command& command : kCommands) {
-    if (std::strcmp(word, command.name) == 0) return command.run(argc - 1, argv + 1);
+    if (std::strcmp(word, command.name) != 0) continue;
+    *chosen = &command;
+    return command.run(argc - 1, argv + 1);
   }
   return unknown_command(word);
+}
+
+// Memory may have run out, so none is asked for.
+int fail(const Command* chosen, const char* message) {
+  std::fprintf(stderr, "minnow%s%s: %s\n", chosen ? " " : "", chosen ? chosen->name : "", message);
+  return minnow::kFailed;
 }
 
 }  // namespace
@@ -88,12 +97,12 @@ int main(int argc, char** argv) {
 #ifdef SIGXFSZ
   std::signal(SIGXFSZ, SIG_IGN);
 #endif
+  const Command* chosen = nullptr;
   try {
-    return finish(dispatch(argc, argv));
+    return finish(dispatch(argc, argv, &chosen));
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "minnow: out of memory\n");
+    return fail(chosen, "out of memory; close other programs");
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "minnow: %s\n", error.what());
+    return fail(chosen, error.what());
   }
-  return minnow::kFailed;
 }

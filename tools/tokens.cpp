@@ -1,5 +1,6 @@
 // `minnow tokens`: text to ids and pieces, and ids back to text.
 #include <cstdio>
+#include <new>
 
 #include "tools/commands.hpp"
 #include "tools/json.hpp"
@@ -66,21 +67,26 @@ int tokens_command(int argc, char** argv) {
   if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
     return complain(kCommand, printable(path) + ": the model has no vocabulary");
   }
-  TextInput input(kCommand);
-  input.use(decode ? ids_text : text);
-  if (has_file && (status = input.open(file, TextInput::Passes::one)) != kDone) return status;
-  TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
-                              : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
-  std::vector<Token> ids;
-  if ((status = reader.scan(SIZE_MAX, &ids, kMostTokens)) != kDone) return status;
-  if (json) {
-    print_json(tokenizer, ids);
-  } else if (decode) {
-    print_decoded(tokenizer, ids);
-  } else {
-    print_pieces(tokenizer, ids);
+  try {
+    TextInput input(kCommand);
+    input.use(decode ? ids_text : text);
+    if (has_file && (status = input.open(file, TextInput::Passes::one)) != kDone) return status;
+    TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
+                                : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
+    std::vector<Token> ids;
+    if ((status = reader.scan(SIZE_MAX, &ids, kMostTokens)) != kDone) return status;
+    if (json) {
+      print_json(tokenizer, ids);
+    } else if (decode) {
+      print_decoded(tokenizer, ids);
+    } else {
+      print_pieces(tokenizer, ids);
+    }
+    return kDone;
+  } catch (const std::bad_alloc&) {
+    return complain(kCommand,
+                    printable(has_file ? file : path) + ": out of memory; give less text, or close other programs");
   }
-  return kDone;
 }
 
 }  // namespace minnow

@@ -48,6 +48,16 @@ TEST_CASE("tokens: a text without an end") {
   CHECK(o.one_line_with("over 16777216 tokens"));
 }
 
+TEST_CASE("tokens: a text whose tokens do not fit into memory") {
+  if (minnow::test::kSanitized) return;
+  const ModelFile file;
+  const std::string text = file.folder.write("text", std::string(8u << 20, 'a'));
+  const Outcome o = run_program({"tokens", file.path, "-f", text}, "", "", 25u << 20);
+  CHECK(o.status == 1);
+  CHECK(o.out.empty());
+  CHECK(o.one_line_with("minnow tokens: " + text + ": out of memory; "));
+}
+
 TEST_CASE("tokens: a model without text") {
   const ModelFile file{minnow::test::HandShape()};
   const Outcome o = run_program({"tokens", file.path, "-p", "a"});
