@@ -119,7 +119,8 @@ class Reader {
         refuse("the checkpoint's '", key, "' is ", PickleTree::kind_name(tree_.kind(node)),
                "; expected a state dict; save model.state_dict() instead of the model");
       }
-      if (!has_objects(node)) refuse("the checkpoint's '", key, "' holds no tensors; ", kExpectStateDict);
+      if (tree_.count(node) > 0 && !has_objects(node))
+        refuse("the checkpoint's '", key, "' holds no tensors; ", kExpectStateDict);
       holder_ = root;
       weights_ = node;
       return;
