@@ -165,7 +165,7 @@ TEST_CASE("checkpoint: things that are no plain tensor") {
                  "\"t\" is made by \"torch._utils._rebuild_qtensor\""));
   CHECK(contains(fault_of_pickle(pickle_one_tensor(call("torch._utils", "_rebuild_tensor_v2"))), "has no storage"));
   CHECK(contains(fault_of_pickle(pickle_one_tensor(call("torch._utils", "_rebuild_parameter"))), "is made by nothing"));
-  CHECK(contains(fault_of_pickle(pickle_one_tensor("K\7")), "'model' holds no tensors"));
+  CHECK(contains(fault_of_pickle(pickle_one_tensor("K\7")), "is made by an integer"));
   CHECK(contains(fault_of_pickle(pickle_one_tensor(call("os", "system"))), "os.system"));
   CHECK(contains(fault_of_pickle(pickle_one_tensor("K\7Q")), "is made by a storage"));
 }

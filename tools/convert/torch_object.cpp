@@ -119,8 +119,7 @@ class Reader {
         refuse("the checkpoint's '", key, "' is ", PickleTree::kind_name(tree_.kind(node)),
                "; expected a state dict; save model.state_dict() instead of the model");
       }
-      if (tree_.count(node) > 0 && !has_objects(node))
-        refuse("the checkpoint's '", key, "' holds no tensors; ", kExpectStateDict);
+      if (has_dicts_but_no_tensors(node)) refuse("the checkpoint's '", key, "' holds no tensors; ", kExpectStateDict);
       holder_ = root;
       weights_ = node;
       return;
@@ -135,14 +134,16 @@ class Reader {
     if (!has_tensors) refuse("the checkpoint holds no dict of tensors; ", kExpectStateDict);
   }
 
-  // Objects and storages are what a tensor is made of, plain or not.
-  bool has_objects(NodeId dict) const {
-    for (PickleTree::Items items = tree_.items(dict); !items.done();) {
+  // Dicts, maybe itself, and nothing that a tensor is made of, plain or not.
+  bool has_dicts_but_no_tensors(NodeId node) const {
+    bool has_dicts = false;
+    for (PickleTree::Items items = tree_.items(node); !items.done();) {
       items.take();
       const NodeKind kind = tree_.kind(items.take());
-      if (kind == NodeKind::object || kind == NodeKind::storage) return true;
+      if (kind == NodeKind::object || kind == NodeKind::storage) return false;
+      has_dicts = has_dicts || kind == NodeKind::dict;
     }
-    return false;
+    return has_dicts;
   }
 
   [[noreturn]] static void refuse_training_state() {
