@@ -25,7 +25,7 @@ run_target() {
   mkdir -p "$work/$target.corpus"
   started=$(date +%s)
   status=0
-  "$programs/fuzz/$program" -max_total_time="$seconds" -max_len="$longest" -timeout=5 -rss_limit_mb=512 \
+  "$programs/fuzz/$program" -max_total_time="$seconds" -max_len="$longest" -timeout=25 -rss_limit_mb=512 \
     -malloc_limit_mb=100 -artifact_prefix="$found/$target-" -print_final_stats=1 "$work/$target.corpus" "$@" \
     >"$work/$target.log" 2>&1 || status=$?
   if [ "$status" -eq 0 ]; then
