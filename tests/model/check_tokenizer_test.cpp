@@ -176,7 +176,7 @@ TEST_CASE("check_tokenizer: byte-level, what is broken and where") {
   CHECK(fault.offset == merges + 36);
   t.special = {258, 257};
   CHECK(check(t.finish(), 259, &fault) == Status::ok);
-  for (const std::size_t length : {128, 129}) {
+  for (const std::size_t length : {std::size_t{128}, std::size_t{129}}) {
     HandTokenizer u = byte_level();
     u.pieces[258] = std::string(length, '<');
     CHECK(check(u.finish(), 259, &fault) == (length == 128 ? Status::ok : Status::unsupported));
