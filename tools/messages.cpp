@@ -19,16 +19,14 @@ std::string printable(std::string_view text) {
     const std::string_view character = text.substr(0, length);
     text.remove_prefix(length);
     const unsigned first = static_cast<unsigned char>(character[0]);
-    const unsigned second = length > 1 ? static_cast<unsigned char>(character[1]) : 0;
-    const bool c1_control = length == 2 && first == 0xc2 && second < 0xa0;
-    const bool surrogate = length == 3 && first == 0xed && second >= 0xa0;  // Python's, half of a pair
+    const bool c1_control = length == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
     if (character == "\n") {
       out += "\\n";
     } else if (character == "\t") {
       out += "\\t";
     } else if (character == "\r") {
       out += "\\r";
-    } else if (!is_utf8(character) || first < 0x20 || first == 0x7f || c1_control || surrogate) {
+    } else if (!is_utf8(character) || first < 0x20 || first == 0x7f || c1_control) {
       for (const char byte : character) {
         char escape[8];
         std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
