@@ -28,6 +28,10 @@ void pause() noexcept {
 #endif
 }
 
+// Between a thread's own store and its load of what another thread stores: at least one of the two sees the other's.
+// A fence rather than seq_cst accesses, which qemu 7.2 translates from aarch64 to x86 without their order.
+void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
 // Spins until `done()` or for kSpin. Returns what done() said last.
 template <class Condition>
 bool spin_until(const Condition& done) noexcept {
@@ -93,8 +97,9 @@ bool ThreadPool::State::run_one() noexcept {
     if (left == 0) return false;
   } while (!unclaimed.compare_exchange_weak(left, left - 1, std::memory_order_acquire, std::memory_order_relaxed));
   job(arg, left - 1);
-  // seq_cst with caller_sleeps: either this thread sees the caller asleep, or the caller sees 0 here.
-  if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 && caller_sleeps.load(std::memory_order_seq_cst)) {
+  if (unfinished.fetch_sub(1, std::memory_order_acq_rel) != 1) return true;
+  full_fence();  // either this thread sees the caller asleep, or the caller sees 0
+  if (caller_sleeps.load(std::memory_order_relaxed)) {
     const std::lock_guard<std::mutex> lock(mutex);
     finished.notify_one();
   }
@@ -110,7 +115,7 @@ void ThreadPool::State::run(std::uint32_t jobs, Job new_job, void* new_arg) noex
   job = new_job;
   arg = new_arg;
   unfinished.store(jobs, std::memory_order_relaxed);
-  unclaimed.store(jobs, std::memory_order_seq_cst);
+  unclaimed.store(jobs, std::memory_order_release);
   wake_workers(jobs - 1);
   while (run_one()) {
   }
@@ -119,8 +124,8 @@ void ThreadPool::State::run(std::uint32_t jobs, Job new_job, void* new_arg) noex
 }
 
 void ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
-  // seq_cst with `unclaimed`: either the caller counts a thread here, or that thread sees the jobs before it sleeps.
-  const std::uint32_t asleep = sleepers.load(std::memory_order_seq_cst);
+  full_fence();  // either the caller counts a thread here, or that thread sees the jobs before it sleeps
+  const std::uint32_t asleep = sleepers.load(std::memory_order_relaxed);
   if (asleep == 0) return;
   { const std::lock_guard<std::mutex> lock(mutex); }  // a thread that is about to sleep now does
   for (std::uint32_t i = 0; i < asleep && i < wanted; ++i) work.notify_one();
@@ -128,21 +133,23 @@ void ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
 
 void ThreadPool::State::wait_for_work() noexcept {
   const auto ready = [this] {
-    return unclaimed.load(std::memory_order_seq_cst) != 0 || stop.load(std::memory_order_relaxed);
+    return unclaimed.load(std::memory_order_relaxed) != 0 || stop.load(std::memory_order_relaxed);
   };
   if (may_spin && spin_until(ready)) return;
   std::unique_lock<std::mutex> lock(mutex);
-  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  sleepers.fetch_add(1, std::memory_order_relaxed);
+  full_fence();
   work.wait(lock, ready);
-  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ThreadPool::State::wait_until_finished() noexcept {
-  const auto ready = [this] { return unfinished.load(std::memory_order_seq_cst) == 0; };
+  const auto ready = [this] { return unfinished.load(std::memory_order_acquire) == 0; };
   if (may_spin && spin_until(ready)) return;
   if (ready()) return;
   std::unique_lock<std::mutex> lock(mutex);
-  caller_sleeps.store(true, std::memory_order_seq_cst);
+  caller_sleeps.store(true, std::memory_order_relaxed);
+  full_fence();
   finished.wait(lock, ready);
   caller_sleeps.store(false, std::memory_order_relaxed);
 }
