@@ -35,15 +35,6 @@ void compute_rotation(SessionState& s, std::uint32_t t) noexcept {
   }
 }
 
-void embed(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
-  for_parts(s, n, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t t = begin; t < end; ++t) {
-      embed_token(s, tokens[t], t);
-      if (s.config->positions == Positions::rotary) compute_rotation(s, t);
-    }
-  });
-}
-
 // Null for a gated activation, which is not a function of one number.
 auto activation_of(const Kernels& kernels, Activation activation) noexcept {
   switch (activation) {
@@ -61,7 +52,23 @@ auto activation_of(const Kernels& kernels, Activation activation) noexcept {
   return decltype(kernels.gelu_erf){};
 }
 
-// x += c_proj(activation(c_fc(ln_2(x)))), or c_proj(c_fc(..) * silu(c_gate(..))) for the gated one
+bool all_finite(const float* x, std::uint32_t n) noexcept {
+  bool finite = true;
+  for (std::uint32_t i = 0; i < n; ++i) finite &= (bit_cast<std::uint32_t>(x[i]) & 0x7f800000u) != 0x7f800000u;
+  return finite;
+}
+
+}  // namespace
+
+void embed(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
+  for_parts(s, n, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t t = begin; t < end; ++t) {
+      embed_token(s, tokens[t], t);
+      if (s.config->positions == Positions::rotary) compute_rotation(s, t);
+    }
+  });
+}
+
 void mlp(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   const LayerWeights& w = s.weights.layers[layer];
   norm(s, w.ln_2_weight, w.ln_2_bias, 0, n);
@@ -95,14 +102,6 @@ void mlp(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   down.add_to_or_null = s.x;
   multiply(s, down, n);
 }
-
-bool all_finite(const float* x, std::uint32_t n) noexcept {
-  bool finite = true;
-  for (std::uint32_t i = 0; i < n; ++i) finite &= (bit_cast<std::uint32_t>(x[i]) & 0x7f800000u) != 0x7f800000u;
-  return finite;
-}
-
-}  // namespace
 
 void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
   embed(s, tokens, n);
