@@ -56,9 +56,10 @@ void bind(Options* options, PlanOptions* plan) {
   options->flag("bias", &plan->bias, "linear layers and norms have biases");
   options->choice("type", "TYPE",
                   {{"q8", static_cast<std::uint32_t>(WeightType::q8)},
+                   {"q4", static_cast<std::uint32_t>(WeightType::q4)},
                    {"f16", static_cast<std::uint32_t>(WeightType::f16)},
                    {"f32", static_cast<std::uint32_t>(WeightType::f32)}},
-                  &plan->type, "weights as q8, f16 or f32 (q8)");
+                  &plan->type, "weights as q8, q4, f16 or f32 (q8)");
   options->number("tokens", "N", 1, UINT32_MAX, &plan->tokens,
                   "tokens to count keys, values and scores for (the context)");
   options->flag("json", &plan->json, "one JSON object");

@@ -54,7 +54,7 @@ std::uint64_t* account_of(Role role, ParameterCount* count) {
 
 // Adds one tensor, which stands in the model once or once a layer.
 bool count_tensor(const Config& config, const TensorSpec& spec, Role role, ParameterCount* out) {
-  const WeightType type = spec.matrix ? static_cast<WeightType>(config.weight_type) : WeightType::f32;
+  const WeightType type = usual_type(config, role, spec);
   const std::uint64_t copies = spec.in_layer ? config.n_layer : 1;
   std::uint64_t bytes = 0;
   if (!tensor_bytes(spec, type, &bytes) || !checked_round_up(bytes, kSectionAlign, &bytes) ||

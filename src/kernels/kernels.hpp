@@ -25,7 +25,7 @@ struct MatmulArgs {
   std::uint32_t tokens = 0;
   // Input for f32 and f16 weights: [tokens][groups * 32], the padding zero.
   const float* x = nullptr;
-  // Input for q8 weights, as `quantise` writes it.
+  // Input for q8 and q4 weights, as `quantise` writes it.
   const std::int8_t* q = nullptr;     // [tokens][groups * 32], each -127 .. 127
   const float* scale = nullptr;       // [tokens][groups]
   const std::int32_t* sum = nullptr;  // [tokens][groups]: the sum of a group's 32 q
@@ -37,9 +37,9 @@ struct Kernels {
   Isa isa = Isa::reference;
   const char* name = "";  // "reference", "avx2", "vnni (EVEX)", ..
 
-  // One a weight type: f32, f16, q8. Null: not implemented.
+  // One a weight type: f32, f16, q8, q4.
   //   f32, f16:  acc = fma(w, x, acc) for k ascending from acc = +0
-  //   q8:        acc = fma(float(dot), weight_scale * activation_scale, acc) for groups ascending, dot exact
+  //   q8, q4:    acc = fma(float(dot), weight_scale * activation_scale, acc) for groups ascending, dot exact
   void (*matmul[4])(const MatmulArgs& args) = {};
 
   // Quantises groups * 32 floats, 32 at a time: scale = amax / 127, q = round(x * (127 / amax)) to nearest even;

@@ -48,17 +48,32 @@ void matmul_float(const MatmulArgs& args) noexcept {
   }
 }
 
-void matmul_q8(const MatmulArgs& args) noexcept {
+// Weight (row, column) of a group, without its scale.
+int quant(const Q8Group& group, std::size_t row, std::size_t k) noexcept { return group.w[k / 4][row][k % 4]; }
+int quant(const Q4Group& group, std::size_t row, std::size_t k) noexcept {
+  constexpr std::size_t kHalf = kGroupColumns / 2;
+  const int pair = group.w[k % kHalf / 4][row][k % 4];
+  return (k < kHalf ? pair & 15 : pair >> 4) - 8;
+}
+
+template <class Group>
+float weight(const Group& group, std::size_t row, std::size_t k) noexcept {
+  return half_to_float(group.scale[row]) * static_cast<float>(quant(group, row, k));
+}
+
+// Group: Q8Group or Q4Group.
+template <class Group>
+void matmul_quantised(const MatmulArgs& args) noexcept {
   for (std::size_t block = args.block_begin; block < args.block_end; ++block) {
     for (std::size_t t = 0; t < args.tokens; ++t) {
       float acc[kBlockRows] = {};
       for (std::size_t g = 0; g < args.groups; ++g) {
-        const Q8Group group = load<Q8Group>(args.weights, block * args.groups + g);
+        const Group group = load<Group>(args.weights, block * args.groups + g);
         const std::int8_t* q = args.q + (t * args.groups + g) * kGroupColumns;
         const float scale = args.scale[t * args.groups + g];
         for (std::size_t r = 0; r < kBlockRows; ++r) {
           std::int32_t dot = 0;
-          for (std::size_t k = 0; k < kGroupColumns; ++k) dot += group.w[k / 4][r][k % 4] * q[k];
+          for (std::size_t k = 0; k < kGroupColumns; ++k) dot += quant(group, r, k) * q[k];
           acc[r] = fused(static_cast<float>(dot), half_to_float(group.scale[r]) * scale, acc[r]);
         }
       }
@@ -139,7 +154,7 @@ void attention_mix(const float* p, const void* values, std::uint32_t head_size, 
 const Kernels kReferenceKernels = {
     Isa::reference,
     "reference",
-    {matmul_float<float>, matmul_float<Half>, matmul_q8, nullptr},
+    {matmul_float<float>, matmul_float<Half>, matmul_quantised<Q8Group>, matmul_quantised<Q4Group>},
     quantise,
     layer_norm,
     add,
@@ -168,11 +183,10 @@ void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns
       x[k] = load<float>(weights, plain);
     } else if (type == WeightType::f16) {
       x[k] = half_to_float(load<Half>(weights, plain));
-    } else {  // q8: 11 bits of scale times 8 bits of weight are exact in a float
-      const std::byte* group = weights + (block * groups + k / kGroupColumns) * sizeof(Q8Group);
-      const Half scale = load<Half>(group, lane);
-      const auto w = load<std::int8_t>(group + kScaleBytes, (k % kGroupColumns / 4 * kBlockRows + lane) * 4 + k % 4);
-      x[k] = half_to_float(scale) * static_cast<float>(w);
+    } else {  // 11 bits of scale times 8 bits of weight are exact in a float
+      const std::size_t group = block * groups + k / kGroupColumns;
+      x[k] = type == WeightType::q8 ? weight(load<Q8Group>(weights, group), lane, k % kGroupColumns)
+                                    : weight(load<Q4Group>(weights, group), lane, k % kGroupColumns);
     }
   }
 }

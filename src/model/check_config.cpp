@@ -76,7 +76,6 @@ Status check_supported(const Config& c, Fault* fault) noexcept {
   const Check checks[] = {
       {c.attention_window == 0, "an attention window is not supported yet", CONFIG_FIELD(attention_window),
        c.attention_window},
-      {c.weight_type != number(WeightType::q4), "weight type q4 is not supported yet", CONFIG_FIELD(weight_type), 3},
   };
   return first_failing(checks, Status::unsupported, fault);
 }

@@ -80,10 +80,6 @@ class TableReader {
     if (e.type > static_cast<std::uint32_t>(WeightType::q4)) {
       return refuse("a tensor's type is unknown", offsetof(TensorEntry, type), e.type);
     }
-    if (e.type == static_cast<std::uint32_t>(WeightType::q4)) {
-      return fail(Status::unsupported, fault_, "weight type q4 is not supported yet",
-                  entry_offset() + offsetof(TensorEntry, type), e.type);
-    }
     std::uint64_t bytes = 0;
     if (!tensor_bytes(spec, static_cast<WeightType>(e.type), &bytes) || e.bytes != bytes) {
       return refuse("a tensor's size does not fit its shape and type", offsetof(TensorEntry, bytes), e.bytes);

@@ -138,6 +138,13 @@ bool tensor_spec(const Config& config, Role role, TensorSpec* out) noexcept {
   return false;
 }
 
+WeightType usual_type(const Config& config, Role role, const TensorSpec& spec) noexcept {
+  if (!spec.matrix) return WeightType::f32;
+  const auto type = static_cast<WeightType>(config.weight_type);
+  const bool outer = role == Role::wte || role == Role::lm_head_weight;
+  return outer && type == WeightType::q4 ? WeightType::q8 : type;
+}
+
 bool tensor_bytes(const TensorSpec& spec, WeightType type, std::uint64_t* bytes) noexcept {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;

@@ -52,7 +52,7 @@ void multiply(SessionState& s, const Product& p, std::uint32_t n) noexcept {
   args.sum = s.q_sum;
   args.out = p.out;
   args.out_pitch = p.out_pitch;
-  if (p.w->type == WeightType::q8) quantise_input(s, p.input, args.groups, n);
+  if (is_quantised(p.w->type)) quantise_input(s, p.input, args.groups, n);
   const auto matmul = s.kernels->matmul[static_cast<std::uint32_t>(p.w->type)];
   for_parts(s, block_count(p.w->rows), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
     MatmulArgs part = args;

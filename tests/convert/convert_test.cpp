@@ -173,7 +173,6 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {checkpoint, "--type", "q8", "--type"},
                                                     {checkpoint, "--type", "int8"},
-                                                    {checkpoint, "--type", "q4"},
                                                     {checkpoint, "--vocab", ""},
                                                     {checkpoint, "--vocab", "bytes", "--no-text"},
                                                     {checkpoint, "--vocab", "bytes", "--meta", "meta.pkl"},
@@ -193,7 +192,6 @@ TEST_CASE("convert: misuse is status 2 and touches nothing") {
   }
   CHECK(contains(convert({checkpoint, "-o", "-"}).message, "a model is not written to stdout"));
   CHECK_FALSE(std::filesystem::exists("-"));
-  CHECK(contains(convert({checkpoint, "--type", "q4"}).message, "--type q4 is not supported yet"));
   CHECK_FALSE(std::filesystem::exists(fixture("variants/plain.minnow")));
 }
 

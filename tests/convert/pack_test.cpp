@@ -36,7 +36,7 @@ TEST_CASE("pack: rows come back from their blocks, padding is zero") {
   for (const std::uint32_t rows : {1u, 7u, 8u}) {
     for (const std::uint32_t columns : {1u, 31u, 32u, 33u, 100u}) {
       const std::vector<float> w = random_rows(rows, columns, rows * 1000 + columns);
-      for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8}) {
+      for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8, WeightType::q4}) {
         std::vector<std::byte> block(group_count(columns) * group_bytes(type), std::byte{0xee});
         REQUIRE(pack_block(w.data(), rows, columns, type, false, block.data()).fault == PackFault::none);
         // As if the matrix were as large as its padding.
@@ -46,13 +46,41 @@ TEST_CASE("pack: rows come back from their blocks, padding is zero") {
           gather_row(block.data(), type, padded, r, row.data());
           for (std::uint32_t c = 0; c < padded; ++c) {
             const float expected = r < rows && c < columns ? w[r * columns + c] : 0.0f;
-            const float bound = type == WeightType::f32 ? 0.0f : type == WeightType::f16 ? 0x1p-12f : 1.01f / 254.0f;
+            const float bound = type == WeightType::f32   ? 0.0f
+                                : type == WeightType::f16 ? 0x1p-12f
+                                : type == WeightType::q8  ? 1.01f / 254.0f
+                                                          : 1.01f / 8.0f;  // of a weight that would need +8
             CHECK(std::fabs(row[c] - expected) <= (expected == 0.0f ? 0.0f : bound));
           }
         }
       }
     }
   }
+}
+
+TEST_CASE("pack: q4 puts the largest weight at -8 and the two halves of a row into one byte") {
+  std::vector<float> w(32, 0.0f);
+  const float in[] = {8, -8, 0.5f, 1.5f, 2.5f, -0.5f, 7, -7, 6.5f};
+  for (std::size_t i = 0; i < std::size(in); ++i) w[i + 12] = in[i] * 0x1p-7f;
+  const auto packed = [&w] {
+    Q4Group group;
+    REQUIRE(pack_block(w.data(), 1, 32, WeightType::q4, false, reinterpret_cast<std::byte*>(&group)).fault ==
+            PackFault::none);
+    return group;
+  };
+  const auto quant = [](const Q4Group& g, std::size_t i) {
+    const int pair = g.w[i % 16 / 4][0][i % 4];
+    return (i < 16 ? pair % 16 : pair / 16) - 8;
+  };
+  Q4Group group = packed();
+  CHECK(half_to_float(group.scale[0]) == -0x1p-7f);  // the first of the two largest is positive
+  const int out[] = {-8, 7, 0, -2, -2, 0, -7, 7, -6};
+  for (std::size_t i = 0; i < 32; ++i) CHECK(quant(group, i) == (i >= 12 && i < 21 ? out[i - 12] : 0));
+  w[12] = 0;
+  group = packed();
+  CHECK(half_to_float(group.scale[0]) == 0x1p-7f);
+  CHECK(quant(group, 13) == -8);
+  CHECK(quant(group, 18) == 7);
 }
 
 TEST_CASE("pack: q8 rounds to nearest even against the scale as it is stored") {
@@ -114,20 +142,22 @@ TEST_CASE("pack: what a half cannot hold is refused with its place") {
   CHECK(result.fault == PackFault::scale_beyond_half);
   CHECK(result.row == 1);
   CHECK(result.column == 32);
+  CHECK(pack_one(-65504.0f * 8, WeightType::q4, false, &block).fault == PackFault::none);
+  CHECK(pack_one(65600.0f * 8, WeightType::q4, false, &block).fault == PackFault::scale_beyond_half);
 }
 
 TEST_CASE("pack: NaN and infinity are refused, or kept") {
   std::vector<std::byte> block;
   std::vector<float> row(64);
   for (const float value : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
-    for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8}) {
+    for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8, WeightType::q4}) {
       const PackResult result = pack_one(value, type, false, &block);
       CHECK(result.fault == PackFault::not_finite);
       CHECK(result.row == 1);
       CHECK(result.column == 35);
       REQUIRE(pack_one(value, type, true, &block).fault == PackFault::none);
       gather_row(block.data(), type, 64, 1, row.data());
-      const bool kept = type == WeightType::q8 || value != value ? row[35] != row[35] : row[35] == value;
+      const bool kept = is_quantised(type) || value != value ? row[35] != row[35] : row[35] == value;
       CHECK(kept);
       CHECK(std::fabs(row[0] - 0.25f) < 0.001f);  // another group
     }

@@ -172,7 +172,6 @@ TEST_CASE("open: what the runtime does not run is unsupported, by name") {
     CHECK(std::string(fault.what).find(name) != std::string::npos);
   };
   unsupported(172, 5, "attention window");
-  unsupported(192, 3, "q4");
 }
 
 TEST_CASE("open: a config asks for tensors, or forbids them") {

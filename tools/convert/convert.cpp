@@ -64,11 +64,11 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.positional("CHECKPOINT", &out->checkpoint, nullptr);
   options.text("o", "MODEL", &out->model, &model_given, "the file to write (the checkpoint's name with .minnow)");
   const auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
-  options.choice("type", "q8|f16|f32",
+  options.choice("type", "q8|q4|f16|f32",
                  {{"q8", number(WeightType::q8)},
+                  {"q4", number(WeightType::q4)},
                   {"f16", number(WeightType::f16)},
-                  {"f32", number(WeightType::f32)},
-                  {"q4", number(WeightType::q4)}},
+                  {"f32", number(WeightType::f32)}},
                  &out->type, "how weights are stored (q8)");
   options.text("meta", "META.PKL", &out->meta, &meta_given,
                "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
@@ -91,7 +91,6 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.number("block-size", "N", 1, 1u << 28, &out->block_size, "the longest context, of such a model");
   if (!options.parse(argc, argv, status)) return false;
   std::string misuse;
-  if (out->type == number(WeightType::q4)) misuse = "--type q4 is not supported yet";
   if (model_given && out->model.empty()) misuse = "-o: found \"\", expected the name of the file to write";
   if (out->model == "-") misuse = "-o: found -, expected a file's name: a model is not written to stdout";
   if (meta_given && out->meta.empty()) misuse = "--meta: found \"\", expected the name of a meta.pkl";

@@ -27,34 +27,38 @@ Half exact_or_special_half(float x) {
   return static_cast<Half>(x < 0 ? kHalfInfinity | 0x8000u : kHalfInfinity);
 }
 
-// A row's group of q8: its scale, and its weights into q[step][row][4] at `row`.
-PackFault quantise(const float* group, Half* scale, std::int8_t* q) {
-  float amax = 0;
+// The scale of a row's group, and its weights as integers.
+PackFault quantise(const float* group, WeightType type, Half* scale, int* q) {
+  float largest = 0;  // in magnitude
   bool finite = true;
   for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
     finite = finite && is_finite(group[i]);
-    amax = std::fabs(group[i]) > amax ? std::fabs(group[i]) : amax;
+    if (std::fabs(group[i]) > std::fabs(largest)) largest = group[i];
   }
+  // q4 has one step more below zero than above, so the largest weight is put there; + 0 makes -0 a zero.
+  const float wanted = type == WeightType::q8 ? std::fabs(largest) / 127.0f : largest / -8.0f + 0.0f;
   *scale = kHalfNan;
-  if (finite && amax / 127.0f > kHalfMax) return PackFault::scale_beyond_half;
-  if (finite) *scale = float_to_half(amax / 127.0f);
+  if (finite && std::fabs(wanted) > kHalfMax) return PackFault::scale_beyond_half;
+  if (finite) *scale = float_to_half(wanted);
   const float step = half_to_float(*scale);
+  const float lowest = type == WeightType::q8 ? -127.0f : -8.0f;
+  const float highest = type == WeightType::q8 ? 127.0f : 7.0f;
   for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
     float rounded = finite && step != 0 ? std::nearbyint(group[i] / step) : 0.0f;
-    if (rounded > 127.0f) rounded = 127.0f;
-    if (rounded < -127.0f) rounded = -127.0f;
-    q[i / 4 * kBlockRows * 4 + i % 4] = static_cast<std::int8_t>(rounded);
+    if (rounded > highest) rounded = highest;
+    if (rounded < lowest) rounded = lowest;
+    q[i] = static_cast<int>(rounded);
   }
   return PackFault::none;
 }
 
 // The group of one row into its lane of the block's group at `out`.
 PackFault pack_group(const float* group, std::uint32_t row, WeightType type, std::byte* out) {
-  if (type == WeightType::q8) {
+  if (is_quantised(type)) {
     Half scale = 0;
-    const PackFault fault =
-        quantise(group, &scale, reinterpret_cast<std::int8_t*>(out + kScaleBytes) + row * std::size_t{4});
-    std::memcpy(out + row * sizeof(Half), &scale, sizeof scale);
+    int q[kGroupColumns] = {};
+    const PackFault fault = quantise(group, type, &scale, q);
+    put_group(type, row, scale, q, out);
     return fault;
   }
   for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
@@ -70,6 +74,16 @@ PackFault pack_group(const float* group, std::uint32_t row, WeightType type, std
 }
 
 }  // namespace
+
+void put_group(WeightType type, std::uint32_t row, Half scale, const int* q, std::byte* out) {
+  std::memcpy(out + row * sizeof(Half), &scale, sizeof scale);
+  std::byte* const lane = out + kScaleBytes + row * std::size_t{4};
+  constexpr std::uint32_t kHalf = kGroupColumns / 2;
+  for (std::uint32_t i = 0; i < (type == WeightType::q8 ? kGroupColumns : kHalf); ++i) {
+    const int byte = type == WeightType::q8 ? q[i] : (q[i] + 8) | (q[i + kHalf] + 8) << 4;
+    lane[i / 4 * kBlockRows * 4 + i % 4] = static_cast<std::byte>(byte & 0xff);
+  }
+}
 
 PackResult pack_block(const float* w, std::uint32_t rows, std::uint32_t columns, WeightType type, bool allow_nonfinite,
                       std::byte* out) {

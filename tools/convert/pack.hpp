@@ -17,9 +17,13 @@ struct PackResult {
 //   f16  rounds to nearest even; beyond +-65504 is a fault
 //   q8   scale = largest |w| of a row's group / 127 as a half, q = w / scale to nearest even within +-127; a scale of
 //        zero, also one too small for a half, gives zeros; one beyond 65504 is a fault
-// With `allow_nonfinite` NaN and infinite weights stay what they are in f32 and f16; in q8 they make their group NaN.
+//   q4   scale = the weight of largest |w| / -8 as a half, q = w / scale to nearest even within -8 .. 7; else as q8
+// With `allow_nonfinite` NaN and infinite weights stay what they are in f32 and f16; in q8 and q4 they make their group NaN.
 PackResult pack_block(const float* w, std::uint32_t rows, std::uint32_t columns, WeightType type, bool allow_nonfinite,
                       std::byte* out);
+
+// One row's group of q8 (q -127 .. 127) or q4 (-8 .. 7) into its lane of a block's group at `out`. q [32].
+void put_group(WeightType type, std::uint32_t row, Half scale, const int* q, std::byte* out);
 
 // Copies one row and pads it with zeros to a multiple of 8 floats.
 PackResult pack_row(const float* w, std::uint32_t columns, bool allow_nonfinite, float* out);

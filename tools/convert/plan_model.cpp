@@ -110,8 +110,7 @@ class TensorPlanner {
     const Config& c = plan_.config;
     const bool tied_head = role == Role::lm_head_weight && c.output == Output::tied;
     const std::vector<const StoredTensor*> pieces = found_.pieces_of(layer, role);
-    const WeightType type = spec.matrix ? static_cast<WeightType>(c.weight_type) : WeightType::f32;
-    PlannedTensor planned = {role, layer, spec, type, {}, {}};
+    PlannedTensor planned = {role, layer, spec, usual_type(c, role, spec), {}, {}};
     if (role == Role::rotary_frequencies && c.positions == Positions::rotary) {
       planned.values = rotary_frequencies(c.rotary_dims, c.rotary_base, found_.family->rotates_back);
     } else if (role == Role::wpe && c.positions == Positions::sinusoidal) {

@@ -30,7 +30,8 @@ namespace {
              " beyond 65504; expected what a half float holds; convert with --type q8 or f32");
     case PackFault::scale_beyond_half:
       refuse("the tensor ", quoted(tensor.name), " has a weight near ", place,
-             " beyond 8 million; expected a scale that a half float holds; convert with --type f32");
+             planned.type == WeightType::q4 ? " beyond half a million" : " beyond 8 million",
+             "; expected a scale that a half float holds; convert with --type f32");
     default:
       refuse("the tensor ", quoted(tensor.name), " has a NaN or infinite weight at ", place,
              "; expected finite weights; find out why training diverged, or pass --allow-nonfinite");
