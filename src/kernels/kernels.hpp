@@ -33,6 +33,34 @@ struct MatmulArgs {
   std::size_t out_pitch = 0;          // floats
 };
 
+// Scores of some queries of one head with consecutive slots of its cache.
+struct ScoreArgs {
+  const float* q = nullptr;  // [queries][q_pitch], head_size used, not padded
+  std::size_t q_pitch = 0;   // floats
+  std::uint32_t queries = 0;
+  std::uint32_t head_size = 0;
+  const void* keys = nullptr;  // of one head, [slots / 8][head_size][8]
+  std::uint32_t first_slot = 0;
+  std::uint32_t count = 0;
+  float scale = 0;
+  float* out = nullptr;  // [queries][out_pitch]
+  std::size_t out_pitch = 0;
+};
+
+// Sums of the same slots' values.
+struct MixArgs {
+  const float* p = nullptr;  // [queries][p_pitch], count used
+  std::size_t p_pitch = 0;
+  const float* c = nullptr;  // [queries]
+  std::uint32_t queries = 0;
+  std::uint32_t head_size = 0;
+  const void* values = nullptr;  // of one head, [slots][value_pitch(head_size)]
+  std::uint32_t first_slot = 0;
+  std::uint32_t count = 0;
+  float* o = nullptr;  // [queries][o_pitch], head_size padded to 8 used
+  std::size_t o_pitch = 0;
+};
+
 struct Kernels {
   Isa isa = Isa::reference;
   const char* name = "";  // "reference", "avx2", "vnni (EVEX)", ..
@@ -64,22 +92,20 @@ struct Kernels {
   // n floats to halves: nearest even, saturating at +-65504. out is not padded: exactly n are written.
   void (*to_half)(const float* x, std::uint32_t n, Half* out) = nullptr;
 
-  // Attention of one query, one tile of at most kAttentionTile positions at a time (the tile loop is in
-  // session/attention.cpp, after Dao et al., arXiv:2205.14135). Index 0: f32 cache, 1: f16 cache.
+  // Attention of some queries of one head, one tile of at most kAttentionTile positions at a time (the tile loop is in
+  // session/attention.cpp, after Dao et al., arXiv:2205.14135). Index 0: f32 cache, 1: f16 cache. Every query gets the
+  // bits that it gets alone.
   //
   // out[i] = scale * (fma over dims ascending from +0 of q[dim] * key[first_slot + i][dim]), 0 <= i < count.
-  // q [head_size] (not padded). keys: of one head, [slots / 8][head_size][8]. May write 7 floats before and after out.
-  void (*attention_scores[2])(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
-                              std::uint32_t count, float scale, float* out) = {};
+  // May write 7 floats before and after each row of out.
+  void (*attention_scores[2])(const ScoreArgs& args) = {};
 
   // s[count] becomes p = exp(s - m'), m' = max(*m, max of s); returns c = exp(*m - m'); then *m = m',
   // *l = fma(*l, c, sum of p). 1 <= count <= kAttentionTile; s is padded to 8. First tile: *m = -inf, *l = 0.
   float (*softmax_tile)(float* s, std::uint32_t count, float* m, float* l) = nullptr;
 
-  // o = o * c, then for i ascending o = fma(p[i], value[first_slot + i], o). o [head_size padded to 8].
-  // values: of one head, [slots][value_pitch(head_size)].
-  void (*attention_mix[2])(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
-                           std::uint32_t count, float c, float* o) = {};
+  // o = o * c, then for i ascending o = fma(p[i], value[first_slot + i], o).
+  void (*attention_mix[2])(const MixArgs& args) = {};
 
   // y = x / sqrt(mean of x^2 + eps) * weight over n elements (Zhang, Sennrich, arXiv:1910.07467), as
   // t = x * (1 / sqrt(sum / n + eps)), the sum by fma in 8 lanes; y = t * weight, or t without a weight. y may be x.

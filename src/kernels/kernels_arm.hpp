@@ -46,43 +46,60 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
-// Scores of `Blocks` blocks of 8 positions.
-template <class Element, int Blocks>
-void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
-  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
-  Floats acc[Blocks];
+// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds.
+template <class Element, int Queries, int Blocks>
+void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  Floats acc[Queries][Blocks];
 #pragma GCC unroll 8
-  for (int b = 0; b < Blocks; ++b) acc[b] = splat(0);
-  for (std::size_t dim = 0; dim < head_size; ++dim, keys += kKeyLanes * Element::kBytes) {
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) acc[j][b] = splat(0);
+  }
+  for (std::size_t dim = 0; dim < a.head_size; ++dim, ++q, keys += kKeyLanes * Element::kBytes) {
+    float x[Queries];
+#pragma GCC unroll 8
+    for (int j = 0; j < Queries; ++j) x[j] = q[static_cast<std::size_t>(j) * a.q_pitch];
 #pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
-      acc[b] = fused(Element::load8(keys + static_cast<std::size_t>(b) * block_bytes), q[dim], acc[b]);
+      const Floats key = Element::load8(keys + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
+      for (int j = 0; j < Queries; ++j) acc[j][b] = fused(key, x[j], acc[j][b]);
     }
   }
+  const Floats scale = splat(a.scale);
 #pragma GCC unroll 8
-  for (int b = 0; b < Blocks; ++b) store(out + 8 * b, times(acc[b], splat(scale)));
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) {
+      store(out + static_cast<std::size_t>(j) * a.out_pitch + 8 * b, times(acc[j][b], scale));
+    }
+  }
+}
+
+// All blocks that hold the slots: `Blocks` at a time, then by halves.
+template <class Element, int Queries, int Blocks>
+void score_queries(const ScoreArgs& a, const float* q, const std::byte* keys, std::uint32_t blocks, float* out) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  for (; blocks >= Blocks; blocks -= Blocks, keys += Blocks * block_bytes, out += Blocks * kKeyLanes) {
+    score_blocks<Element, Queries, Blocks>(a, q, keys, out);
+  }
+  if constexpr (Blocks > 1) score_queries<Element, Queries, Blocks / 2>(a, q, keys, blocks, out);
 }
 
 template <class Element>
-void attention_scores(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
-                      std::uint32_t count, float scale, float* out) {
-  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
-  const std::uint32_t before = first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
-  const std::byte* at = static_cast<const std::byte*>(keys) + first_slot / kKeyLanes * block_bytes;
-  std::uint32_t blocks = (before + count + kKeyLanes - 1) / kKeyLanes;
-  out -= before;
-  for (; blocks >= 8; blocks -= 8, at += 8 * block_bytes, out += 64) {
-    score_blocks<Element, 8>(q, head_size, at, scale, out);
+void attention_scores(const ScoreArgs& a) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  const std::uint32_t before = a.first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
+  const std::byte* const keys = static_cast<const std::byte*>(a.keys) + a.first_slot / kKeyLanes * block_bytes;
+  const std::uint32_t blocks = (before + a.count + kKeyLanes - 1) / kKeyLanes;
+  const float* q = a.q;
+  float* out = a.out - before;
+  std::uint32_t j = a.queries;
+  for (; j >= 4; j -= 4, q += 4 * a.q_pitch, out += 4 * a.out_pitch) {
+    score_queries<Element, 4, 2>(a, q, keys, blocks, out);
   }
-  if (blocks >= 4) {
-    score_blocks<Element, 4>(q, head_size, at, scale, out);
-    blocks -= 4, at += 4 * block_bytes, out += 32;
-  }
-  if (blocks >= 2) {
-    score_blocks<Element, 2>(q, head_size, at, scale, out);
-    blocks -= 2, at += 2 * block_bytes, out += 16;
-  }
-  if (blocks != 0) score_blocks<Element, 1>(q, head_size, at, scale, out);
+  for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, 8>(a, q, keys, blocks, out);
 }
 
 float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
@@ -106,35 +123,58 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   return c;
 }
 
-// `Vectors` x 8 dimensions.
-template <class Element, int Vectors>
-void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
-              float* o) {
-  Floats acc[Vectors];
+// `Vectors` x 8 dimensions of `Queries` queries.
+template <class Element, int Queries, int Vectors>
+void mix_dims(const MixArgs& a, const float* p, const float* c, std::uint32_t dim, float* o) {
+  const std::size_t pitch_bytes = std::size_t{value_pitch(a.head_size)} * Element::kBytes;
+  const std::byte* values =
+      static_cast<const std::byte*>(a.values) + a.first_slot * pitch_bytes + dim * Element::kBytes;
+  o += dim;
+  Floats acc[Queries][Vectors];
 #pragma GCC unroll 8
-  for (int v = 0; v < Vectors; ++v) acc[v] = times(load(o + 8 * v), splat(c));
-  for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
+  for (int j = 0; j < Queries; ++j) {
+    const Floats factor = splat(c[j]);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-      acc[v] = fused(Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), p[i], acc[v]);
+      acc[j][v] = times(load(o + static_cast<std::size_t>(j) * a.o_pitch + 8 * v), factor);
+    }
+  }
+  for (std::uint32_t i = 0; i < a.count; ++i, ++p, values += pitch_bytes) {
+    float weight[Queries];
+#pragma GCC unroll 8
+    for (int j = 0; j < Queries; ++j) weight[j] = p[static_cast<std::size_t>(j) * a.p_pitch];
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      const Floats value = Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes);
+#pragma GCC unroll 8
+      for (int j = 0; j < Queries; ++j) acc[j][v] = fused(value, weight[j], acc[j][v]);
     }
   }
 #pragma GCC unroll 8
-  for (int v = 0; v < Vectors; ++v) store(o + 8 * v, acc[v]);
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      store(o + static_cast<std::size_t>(j) * a.o_pitch + 8 * v, acc[j][v]);
+    }
+  }
+}
+
+// Dimensions from `dim` on: `Vectors` x 8 at a time, then by halves.
+template <class Element, int Queries, int Vectors>
+void mix_queries(const MixArgs& a, const float* p, const float* c, std::uint32_t dim, float* o) {
+  const std::uint32_t pitch = value_pitch(a.head_size);
+  for (; dim + 8 * Vectors <= pitch; dim += 8 * Vectors) mix_dims<Element, Queries, Vectors>(a, p, c, dim, o);
+  if constexpr (Vectors > 1) mix_queries<Element, Queries, Vectors / 2>(a, p, c, dim, o);
 }
 
 template <class Element>
-void attention_mix(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
-                   std::uint32_t count, float c, float* o) {
-  const std::uint32_t pitch = value_pitch(head_size);
-  const std::size_t pitch_bytes = pitch * Element::kBytes;
-  const std::byte* at = static_cast<const std::byte*>(values) + first_slot * pitch_bytes;
-  std::uint32_t dim = 0;
-  for (; dim + 64 <= pitch; dim += 64)
-    mix_dims<Element, 8>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
-  for (; dim + 32 <= pitch; dim += 32)
-    mix_dims<Element, 4>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
-  for (; dim < pitch; dim += 8) mix_dims<Element, 1>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+void attention_mix(const MixArgs& a) {
+  const float* p = a.p;
+  const float* c = a.c;
+  float* o = a.o;
+  std::uint32_t j = a.queries;
+  for (; j >= 4; j -= 4, p += 4 * a.p_pitch, c += 4, o += 4 * a.o_pitch) mix_queries<Element, 4, 2>(a, p, c, 0, o);
+  for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
 }
 
 // The whole table, for one way to sum int8 products.

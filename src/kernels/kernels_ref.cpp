@@ -56,11 +56,6 @@ int quant(const Q4Group& group, std::size_t row, std::size_t k) noexcept {
   return (k < kHalf ? pair & 15 : pair >> 4) - 8;
 }
 
-template <class Group>
-float weight(const Group& group, std::size_t row, std::size_t k) noexcept {
-  return half_to_float(group.scale[row]) * static_cast<float>(quant(group, row, k));
-}
-
 // Group: Q8Group or Q4Group.
 template <class Group>
 void matmul_quantised(const MatmulArgs& args) noexcept {
@@ -108,16 +103,18 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
 }
 
 template <class Element>
-void attention_scores(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
-                      std::uint32_t count, float scale, float* out) noexcept {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::size_t slot = std::size_t{first_slot} + i;
-    float acc = 0;
-    for (std::size_t dim = 0; dim < head_size; ++dim) {
-      const std::size_t at = (slot / kKeyLanes * head_size + dim) * kKeyLanes + slot % kKeyLanes;
-      acc = fused(q[dim], to_float(static_cast<const Element*>(keys)[at]), acc);
+void attention_scores(const ScoreArgs& a) noexcept {
+  const auto* const keys = static_cast<const Element*>(a.keys);
+  for (std::size_t j = 0; j < a.queries; ++j) {
+    for (std::size_t i = 0; i < a.count; ++i) {
+      const std::size_t slot = a.first_slot + i;
+      float acc = 0;
+      for (std::size_t dim = 0; dim < a.head_size; ++dim) {
+        const std::size_t at = (slot / kKeyLanes * a.head_size + dim) * kKeyLanes + slot % kKeyLanes;
+        acc = fused(a.q[j * a.q_pitch + dim], to_float(keys[at]), acc);
+      }
+      a.out[j * a.out_pitch + i] = acc * a.scale;
     }
-    out[i] = acc * scale;
   }
 }
 
@@ -137,15 +134,17 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) noexcept {
 }
 
 template <class Element>
-void attention_mix(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
-                   std::uint32_t count, float c, float* o) noexcept {
-  const std::size_t pitch = value_pitch(head_size);
-  for (std::size_t dim = 0; dim < pitch; ++dim) {
-    float acc = o[dim] * c;
-    for (std::size_t i = 0; i < count; ++i) {
-      acc = fused(p[i], to_float(static_cast<const Element*>(values)[(first_slot + i) * pitch + dim]), acc);
+void attention_mix(const MixArgs& a) noexcept {
+  const auto* const values = static_cast<const Element*>(a.values);
+  const std::size_t pitch = value_pitch(a.head_size);
+  for (std::size_t j = 0; j < a.queries; ++j) {
+    for (std::size_t dim = 0; dim < pitch; ++dim) {
+      float& o = a.o[j * a.o_pitch + dim];
+      o *= a.c[j];
+      for (std::size_t i = 0; i < a.count; ++i) {
+        o = fused(a.p[j * a.p_pitch + i], to_float(values[(a.first_slot + i) * pitch + dim]), o);
+      }
     }
-    o[dim] = acc;
   }
 }
 
@@ -172,21 +171,32 @@ const Kernels kReferenceKernels = {
     {rotate_adjacent, rotate_halves},
 };
 
+namespace {
+
+// The first n weights of a row of one group: 11 bits of scale times 8 of weight are exact in a float.
+template <class Group>
+void gather_group(const Group& group, std::size_t row, std::size_t n, float* x) noexcept {
+  const float scale = half_to_float(group.scale[row]);
+  for (std::size_t k = 0; k < n; ++k) x[k] = scale * static_cast<float>(quant(group, row, k));
+}
+
+}  // namespace
+
 void gather_row(const std::byte* weights, WeightType type, std::uint32_t columns, std::uint32_t row,
                 float* x) noexcept {
   const std::size_t groups = group_count(columns);
-  const std::size_t block = row / kBlockRows;
   const std::size_t lane = row % kBlockRows;
-  for (std::size_t k = 0; k < columns; ++k) {
-    const std::size_t plain = (block * groups * kGroupColumns + k) * kBlockRows + lane;
+  const std::byte* group = weights + row / kBlockRows * groups * group_bytes(type);
+  for (std::uint32_t begin = 0; begin < columns; begin += kGroupColumns, group += group_bytes(type)) {
+    const std::uint32_t n = columns - begin < kGroupColumns ? columns - begin : kGroupColumns;
     if (type == WeightType::f32) {
-      x[k] = load<float>(weights, plain);
+      for (std::size_t k = 0; k < n; ++k) x[begin + k] = load<float>(group, k * kBlockRows + lane);
     } else if (type == WeightType::f16) {
-      x[k] = half_to_float(load<Half>(weights, plain));
-    } else {  // 11 bits of scale times 8 bits of weight are exact in a float
-      const std::size_t group = block * groups + k / kGroupColumns;
-      x[k] = type == WeightType::q8 ? weight(load<Q8Group>(weights, group), lane, k % kGroupColumns)
-                                    : weight(load<Q4Group>(weights, group), lane, k % kGroupColumns);
+      for (std::size_t k = 0; k < n; ++k) x[begin + k] = half_to_float(load<Half>(group, k * kBlockRows + lane));
+    } else if (type == WeightType::q8) {
+      gather_group(load<Q8Group>(group, 0), lane, n, x + begin);
+    } else {
+      gather_group(load<Q4Group>(group, 0), lane, n, x + begin);
     }
   }
 }

@@ -53,43 +53,60 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
-// Scores of `Blocks` blocks of 8 positions.
-template <class Element, int Blocks>
-void score_blocks(const float* q, std::uint32_t head_size, const std::byte* keys, float scale, float* out) {
-  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
-  __m256 acc[Blocks];
+// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds.
+template <class Element, int Queries, int Blocks>
+void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  __m256 acc[Queries][Blocks];
 #pragma GCC unroll 8
-  for (int b = 0; b < Blocks; ++b) acc[b] = _mm256_setzero_ps();
-  for (std::size_t dim = 0; dim < head_size; ++dim, keys += kKeyLanes * Element::kBytes) {
-    const __m256 x = _mm256_broadcast_ss(q + dim);
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) acc[j][b] = _mm256_setzero_ps();
+  }
+  for (std::size_t dim = 0; dim < a.head_size; ++dim, ++q, keys += kKeyLanes * Element::kBytes) {
+    __m256 x[Queries];
+#pragma GCC unroll 8
+    for (int j = 0; j < Queries; ++j) x[j] = _mm256_broadcast_ss(q + static_cast<std::size_t>(j) * a.q_pitch);
 #pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
-      acc[b] = _mm256_fmadd_ps(x, Element::load8(keys + static_cast<std::size_t>(b) * block_bytes), acc[b]);
+      const __m256 key = Element::load8(keys + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
+      for (int j = 0; j < Queries; ++j) acc[j][b] = _mm256_fmadd_ps(x[j], key, acc[j][b]);
     }
   }
+  const __m256 scale = _mm256_set1_ps(a.scale);
 #pragma GCC unroll 8
-  for (int b = 0; b < Blocks; ++b) _mm256_storeu_ps(out + 8 * b, _mm256_mul_ps(acc[b], _mm256_set1_ps(scale)));
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) {
+      _mm256_storeu_ps(out + static_cast<std::size_t>(j) * a.out_pitch + 8 * b, _mm256_mul_ps(acc[j][b], scale));
+    }
+  }
+}
+
+// All blocks that hold the slots: `Blocks` at a time, then by halves.
+template <class Element, int Queries, int Blocks>
+void score_queries(const ScoreArgs& a, const float* q, const std::byte* keys, std::uint32_t blocks, float* out) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  for (; blocks >= Blocks; blocks -= Blocks, keys += Blocks * block_bytes, out += Blocks * kKeyLanes) {
+    score_blocks<Element, Queries, Blocks>(a, q, keys, out);
+  }
+  if constexpr (Blocks > 1) score_queries<Element, Queries, Blocks / 2>(a, q, keys, blocks, out);
 }
 
 template <class Element>
-void attention_scores(const float* q, std::uint32_t head_size, const void* keys, std::uint32_t first_slot,
-                      std::uint32_t count, float scale, float* out) {
-  const std::size_t block_bytes = std::size_t{head_size} * kKeyLanes * Element::kBytes;
-  const std::uint32_t before = first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
-  const std::byte* at = static_cast<const std::byte*>(keys) + first_slot / kKeyLanes * block_bytes;
-  std::uint32_t blocks = (before + count + kKeyLanes - 1) / kKeyLanes;
-  out -= before;
-  for (; blocks >= 8; blocks -= 8, at += 8 * block_bytes, out += 64)
-    score_blocks<Element, 8>(q, head_size, at, scale, out);
-  if (blocks >= 4) {
-    score_blocks<Element, 4>(q, head_size, at, scale, out);
-    blocks -= 4, at += 4 * block_bytes, out += 32;
+void attention_scores(const ScoreArgs& a) {
+  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  const std::uint32_t before = a.first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
+  const std::byte* const keys = static_cast<const std::byte*>(a.keys) + a.first_slot / kKeyLanes * block_bytes;
+  const std::uint32_t blocks = (before + a.count + kKeyLanes - 1) / kKeyLanes;
+  const float* q = a.q;
+  float* out = a.out - before;
+  std::uint32_t j = a.queries;
+  for (; j >= 4; j -= 4, q += 4 * a.q_pitch, out += 4 * a.out_pitch) {
+    score_queries<Element, 4, 2>(a, q, keys, blocks, out);
   }
-  if (blocks >= 2) {
-    score_blocks<Element, 2>(q, head_size, at, scale, out);
-    blocks -= 2, at += 2 * block_bytes, out += 16;
-  }
-  if (blocks != 0) score_blocks<Element, 1>(q, head_size, at, scale, out);
+  for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, 8>(a, q, keys, blocks, out);
 }
 
 float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
@@ -115,37 +132,58 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   return c;
 }
 
-// `Vectors` x 8 dimensions.
-template <class Element, int Vectors>
-void mix_dims(const float* p, const std::byte* values, std::size_t pitch_bytes, std::uint32_t count, float c,
-              float* o) {
-  __m256 acc[Vectors];
+// `Vectors` x 8 dimensions of `Queries` queries.
+template <class Element, int Queries, int Vectors>
+void mix_dims(const MixArgs& a, const float* p, const float* c, std::uint32_t dim, float* o) {
+  const std::size_t pitch_bytes = std::size_t{value_pitch(a.head_size)} * Element::kBytes;
+  const std::byte* values =
+      static_cast<const std::byte*>(a.values) + a.first_slot * pitch_bytes + dim * Element::kBytes;
+  o += dim;
+  __m256 acc[Queries][Vectors];
 #pragma GCC unroll 8
-  for (int v = 0; v < Vectors; ++v) acc[v] = _mm256_mul_ps(_mm256_loadu_ps(o + 8 * v), _mm256_set1_ps(c));
-  for (std::uint32_t i = 0; i < count; ++i, values += pitch_bytes) {
-    const __m256 weight = _mm256_broadcast_ss(p + i);
+  for (int j = 0; j < Queries; ++j) {
+    const __m256 factor = _mm256_broadcast_ss(c + j);
 #pragma GCC unroll 8
     for (int v = 0; v < Vectors; ++v) {
-      acc[v] =
-          _mm256_fmadd_ps(weight, Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes), acc[v]);
+      acc[j][v] = _mm256_mul_ps(_mm256_loadu_ps(o + static_cast<std::size_t>(j) * a.o_pitch + 8 * v), factor);
+    }
+  }
+  for (std::uint32_t i = 0; i < a.count; ++i, ++p, values += pitch_bytes) {
+    __m256 weight[Queries];
+#pragma GCC unroll 8
+    for (int j = 0; j < Queries; ++j) weight[j] = _mm256_broadcast_ss(p + static_cast<std::size_t>(j) * a.p_pitch);
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      const __m256 value = Element::load8(values + static_cast<std::size_t>(v) * 8 * Element::kBytes);
+#pragma GCC unroll 8
+      for (int j = 0; j < Queries; ++j) acc[j][v] = _mm256_fmadd_ps(weight[j], value, acc[j][v]);
     }
   }
 #pragma GCC unroll 8
-  for (int v = 0; v < Vectors; ++v) _mm256_storeu_ps(o + 8 * v, acc[v]);
+  for (int j = 0; j < Queries; ++j) {
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) {
+      _mm256_storeu_ps(o + static_cast<std::size_t>(j) * a.o_pitch + 8 * v, acc[j][v]);
+    }
+  }
+}
+
+// Dimensions from `dim` on: `Vectors` x 8 at a time, then by halves.
+template <class Element, int Queries, int Vectors>
+void mix_queries(const MixArgs& a, const float* p, const float* c, std::uint32_t dim, float* o) {
+  const std::uint32_t pitch = value_pitch(a.head_size);
+  for (; dim + 8 * Vectors <= pitch; dim += 8 * Vectors) mix_dims<Element, Queries, Vectors>(a, p, c, dim, o);
+  if constexpr (Vectors > 1) mix_queries<Element, Queries, Vectors / 2>(a, p, c, dim, o);
 }
 
 template <class Element>
-void attention_mix(const float* p, const void* values, std::uint32_t head_size, std::uint32_t first_slot,
-                   std::uint32_t count, float c, float* o) {
-  const std::uint32_t pitch = value_pitch(head_size);
-  const std::size_t pitch_bytes = pitch * Element::kBytes;
-  const std::byte* at = static_cast<const std::byte*>(values) + first_slot * pitch_bytes;
-  std::uint32_t dim = 0;
-  for (; dim + 64 <= pitch; dim += 64)
-    mix_dims<Element, 8>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
-  for (; dim + 32 <= pitch; dim += 32)
-    mix_dims<Element, 4>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
-  for (; dim < pitch; dim += 8) mix_dims<Element, 1>(p, at + dim * Element::kBytes, pitch_bytes, count, c, o + dim);
+void attention_mix(const MixArgs& a) {
+  const float* p = a.p;
+  const float* c = a.c;
+  float* o = a.o;
+  std::uint32_t j = a.queries;
+  for (; j >= 4; j -= 4, p += 4 * a.p_pitch, c += 4, o += 4 * a.o_pitch) mix_queries<Element, 4, 2>(a, p, c, 0, o);
+  for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
 }
 
 // The whole table, for one way to sum int8 products.

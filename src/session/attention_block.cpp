@@ -12,7 +12,7 @@ namespace {
 
 // Of one worker, for one head at a time.
 float* worker_scratch(const SessionState& s, std::uint32_t worker) noexcept {
-  return s.attend_scratch + std::size_t{worker} * round_up(attend_scratch(s.config->head_size), 16u);
+  return s.attend_scratch + worker * s.attend_pitch;
 }
 
 // RMS norm of one head, in the row [head_size padded to 8], since heads are not padded where they lie.
@@ -48,22 +48,19 @@ std::size_t head_index(const SessionState& s, std::uint32_t layer, std::uint32_t
   return std::size_t{layer} * s.config->n_kv_head + kv_head;
 }
 
-// Writes one key and one value, of kv elements, into their slot.
+// A key lies across its block of 8 positions.
 template <class Element>
-void store_head(const SessionState& s, std::size_t head, std::uint32_t slot, const Element* key, const Element* value,
-                Element zero) noexcept {
+void store_key(const SessionState& s, std::size_t head, std::uint32_t slot, const Element* key) noexcept {
   const std::size_t head_size = s.config->head_size;
-  const std::size_t pitch = value_pitch(s.config->head_size);
   auto* const keys = reinterpret_cast<Element*>(s.keys + head * s.key_head_bytes);
+  Element* const to = keys + slot / kKeyLanes * head_size * kKeyLanes + slot % kKeyLanes;
+  for (std::size_t dim = 0; dim < head_size; ++dim) to[dim * kKeyLanes] = key[dim];
+}
+
+template <class Element>
+Element* value_at(const SessionState& s, std::size_t head, std::uint32_t slot) noexcept {
   auto* const values = reinterpret_cast<Element*>(s.values + head * s.value_head_bytes);
-  if (key != nullptr) {
-    Element* const to = keys + slot / kKeyLanes * head_size * kKeyLanes + slot % kKeyLanes;
-    for (std::size_t dim = 0; dim < head_size; ++dim) to[dim * kKeyLanes] = key[dim];
-  }
-  if (value != nullptr) {
-    Element* const to = values + slot * pitch;
-    for (std::size_t dim = 0; dim < pitch; ++dim) to[dim] = dim < head_size ? value[dim] : zero;
-  }
+  return values + std::size_t{slot} * value_pitch(s.config->head_size);
 }
 
 // Appends the keys and values of one token to the cache.
@@ -76,26 +73,38 @@ void store_token(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uin
     const std::size_t head = head_index(s, layer, h);
     const float* const key = k + std::size_t{h} * c.head_size;
     const float* const value = v + std::size_t{h} * c.head_size;
+    const std::size_t padding = value_pitch(c.head_size) - c.head_size;
     if (s.shape.kv == KvType::f32) {
-      store_head<float>(s, head, slot, key, value, 0.0f);
+      store_key(s, head, slot, key);
+      float* const to = value_at<float>(s, head, slot);
+      std::memcpy(to, value, c.head_size * sizeof(float));
+      std::memset(to + c.head_size, 0, padding * sizeof(float));
     } else {
       Half* const half = s.half_row + std::size_t{worker} * value_pitch(c.head_size);
       s.kernels->to_half(key, c.head_size, half);
-      store_head<Half>(s, head, slot, half, nullptr, 0);
-      s.kernels->to_half(value, c.head_size, half);
-      store_head<Half>(s, head, slot, nullptr, half, 0);
+      store_key(s, head, slot, half);
+      Half* const to = value_at<Half>(s, head, slot);
+      s.kernels->to_half(value, c.head_size, to);
+      std::memset(to + c.head_size, 0, padding * sizeof(Half));
     }
   }
 }
 
-// One query head of one token.
-void attend_head(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uint32_t h,
+// Whether a head's output fills whole groups of the next product's input, which needs it quantised.
+bool heads_quantise(const SessionState& s, const Matrix& c_proj) noexcept {
+  return is_quantised(c_proj) && s.config->head_size % kGroupColumns == 0;
+}
+
+// One query head of tokens t .. t + n - 1.
+void attend_head(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uint32_t n, std::uint32_t h,
                  std::uint32_t worker) noexcept {
   const Config& c = *s.config;
   const std::size_t head = head_index(s, layer, h / (c.n_head / c.n_kv_head));
   const std::uint32_t position = s.ring.count + t;
   AttendArgs args;
   args.q = s.qkv + std::size_t{t} * s.widths.qkv + std::size_t{h} * c.head_size;
+  args.q_pitch = s.widths.qkv;
+  args.queries = n;
   args.head_size = c.head_size;
   args.keys = s.keys + head * s.key_head_bytes;
   args.values = s.values + head * s.value_head_bytes;
@@ -105,40 +114,67 @@ void attend_head(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uin
   args.scale = c.attention_scale != 0 ? c.attention_scale : 1.0f / std::sqrt(static_cast<float>(c.head_size));
   args.scratch = worker_scratch(s, worker);
   args.out = s.attended + std::size_t{t} * s.widths.attended + std::size_t{h} * c.head_size;
+  args.out_pitch = s.widths.attended;
   if (s.probe.row != nullptr) args.probabilities_or_null = s.probe.row(s.probe.user, layer, h, position);
   attend(*s.kernels, args);
+  if (!heads_quantise(s, s.weights.layers[layer].attn_c_proj)) return;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = (t + i) * s.widths.attended + std::size_t{h} * c.head_size;
+    quantise_at(s, s.attended + at, at, c.head_size / kGroupColumns, s.q_input);
+  }
+}
+
+// All heads of n tokens: a head after the other, so that its keys and values stay in a cache while its queries pass.
+void attend_heads(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
+  const std::uint32_t n_head = s.config->n_head;
+  const std::uint32_t together = s.probe.row != nullptr ? 1 : kAttendQueries;
+  const std::uint32_t turns = (n + together - 1) / together;
+  const std::uint64_t work = std::uint64_t{n} * n_head * s.config->head_size * (s.ring.count + n) * sizeof(float);
+  const std::uint32_t jobs = worthwhile_jobs(work, s.shape.workers);
+  for_parts(s, n_head * turns, jobs, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const std::uint32_t t = i % turns * together;
+      attend_head(s, layer, t, n - t < together ? n - t : together, i / turns, worker);
+    }
+  });
 }
 
 }  // namespace
 
 void attention_block(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   const LayerWeights& w = s.weights.layers[layer];
-  norm(s, w.ln_1_weight, w.ln_1_bias, 0, n);
+  norm(s, {w.ln_1_weight, w.ln_1_bias, is_quantised(w.c_attn)}, 0, n);
 
   Product qkv;
   qkv.w = &w.c_attn;
   qkv.bias_or_null = w.c_attn_bias;
   qkv.input = s.h;
+  qkv.q_input = s.q_input;
   qkv.out = s.qkv;
   qkv.out_pitch = s.widths.qkv;
   multiply(s, qkv, n);
 
   const bool prepares = s.config->positions == Positions::rotary || s.config->qk_norm != QkNorm::none;
-  for_parts(s, n, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
+  const std::uint32_t jobs = token_jobs(s, n, s.widths.qkv / 4);
+  for_parts(s, n, jobs, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t t = begin; t < end; ++t) {
       if (prepares) prepare_heads(s, layer, t, worker);
       store_token(s, layer, t, worker);
     }
   });
-  const std::uint32_t n_head = s.config->n_head;
-  for_parts(s, n * n_head, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = begin; i < end; ++i) attend_head(s, layer, i / n_head, i % n_head, worker);
-  });
+  attend_heads(s, layer, n);
 
+  if (is_quantised(w.attn_c_proj) && !heads_quantise(s, w.attn_c_proj)) {
+    for (std::size_t t = 0; t < n; ++t) {
+      const std::size_t at = t * s.widths.attended;
+      quantise_at(s, s.attended + at, at, s.widths.attended / kGroupColumns, s.q_input);
+    }
+  }
   Product project;
   project.w = &w.attn_c_proj;
   project.bias_or_null = w.attn_c_proj_bias;
   project.input = s.attended;
+  project.q_input = s.q_input;
   project.out = s.y;
   project.out_pitch = s.widths.embd;
   project.add_to_or_null = s.x;

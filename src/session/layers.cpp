@@ -52,16 +52,23 @@ auto activation_of(const Kernels& kernels, Activation activation) noexcept {
   return decltype(kernels.gelu_erf){};
 }
 
+// x [n padded to 8], the padding finite. Adding one to an exponent of all ones carries into the sign.
 bool all_finite(const float* x, std::uint32_t n) noexcept {
-  bool finite = true;
-  for (std::uint32_t i = 0; i < n; ++i) finite &= (bit_cast<std::uint32_t>(x[i]) & 0x7f800000u) != 0x7f800000u;
-  return finite;
+  std::uint32_t carries[8] = {};
+  for (std::uint32_t i = 0; i < n; i += 8) {
+    for (std::uint32_t lane = 0; lane < 8; ++lane) {
+      carries[lane] |= (bit_cast<std::uint32_t>(x[i + lane]) & 0x7f800000u) + 0x00800000u;
+    }
+  }
+  std::uint32_t any = 0;
+  for (const std::uint32_t carry : carries) any |= carry;
+  return (any & 0x80000000u) == 0;
 }
 
 }  // namespace
 
 void embed(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
-  for_parts(s, n, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+  for_parts(s, n, token_jobs(s, n, s.widths.embd), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t t = begin; t < end; ++t) {
       embed_token(s, tokens[t], t);
       if (s.config->positions == Positions::rotary) compute_rotation(s, t);
@@ -71,14 +78,17 @@ void embed(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
 
 void mlp(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   const LayerWeights& w = s.weights.layers[layer];
-  norm(s, w.ln_2_weight, w.ln_2_bias, 0, n);
+  const Matrix* const c_gate =
+      s.config->activation == Activation::silu_gated ? &s.weights.family_layers[layer].c_gate : nullptr;
+  const bool quantise = is_quantised(w.c_fc) || (c_gate != nullptr && is_quantised(*c_gate));
+  norm(s, {w.ln_2_weight, w.ln_2_bias, quantise}, 0, n);
 
-  const bool gated = s.config->activation == Activation::silu_gated;
-  if (gated) {
+  if (c_gate != nullptr) {
     Product gate;
-    gate.w = &s.weights.family_layers[layer].c_gate;
+    gate.w = c_gate;
     gate.bias_or_null = s.weights.family_layers[layer].c_gate_bias;
     gate.input = s.h;
+    gate.q_input = s.q_input;
     gate.out = s.gate;
     gate.out_pitch = s.widths.hidden;
     multiply(s, gate, n);
@@ -87,16 +97,19 @@ void mlp(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   up.w = &w.c_fc;
   up.bias_or_null = w.c_fc_bias;
   up.input = s.h;
+  up.q_input = s.q_input;
   up.out = s.hidden;
   up.out_pitch = s.widths.hidden;
   up.activation_or_null = activation_of(*s.kernels, s.config->activation);
-  up.gate_or_null = gated ? s.gate : nullptr;
+  up.gate_or_null = c_gate != nullptr ? s.gate : nullptr;
+  if (is_quantised(w.mlp_c_proj)) up.quantise_to = s.q_hidden;
   multiply(s, up, n);
 
   Product down;
   down.w = &w.mlp_c_proj;
   down.bias_or_null = w.mlp_c_proj_bias;
   down.input = s.hidden;
+  down.q_input = s.q_hidden;
   down.out = s.y;
   down.out_pitch = s.widths.embd;
   down.add_to_or_null = s.x;
@@ -116,11 +129,12 @@ void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
 }
 
 std::uint32_t compute_logits(SessionState& s, std::uint32_t first, std::uint32_t n) noexcept {
-  norm(s, s.weights.ln_f_weight, s.weights.ln_f_bias, first, n);
   Product head;
   head.w = s.config->output == Output::separate ? &s.weights.family->lm_head : &s.weights.wte;
+  norm(s, {s.weights.ln_f_weight, s.weights.ln_f_bias, is_quantised(*head.w)}, first, n);
   head.bias_or_null = s.weights.lm_head_bias;
   head.input = s.h + std::size_t{first} * s.widths.embd;
+  head.q_input = s.q_input;
   head.out = s.logits;
   head.out_pitch = s.widths.logits;
   head.softcap = s.config->logit_softcap;

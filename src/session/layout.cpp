@@ -17,12 +17,18 @@ Widths widths_of(const Config& c) noexcept {
   w.qkv = round_up((c.n_head + 2 * c.n_kv_head) * c.head_size, 8u);
   w.attended = round_up(c.n_head * c.head_size, 32u);
   w.hidden = round_up(c.n_hidden, 32u);
-  w.widest = w.embd;
-  if (w.attended > w.widest) w.widest = w.attended;
-  if (w.hidden > w.widest) w.widest = w.hidden;
+  w.input = w.embd > w.attended ? w.embd : w.attended;
   w.logits = round_up(c.vocab_size, 8u);
   w.rotation = round_up(c.rotary_dims / 2, 8u);
   return w;
+}
+
+Quantised take_quantised(Arena& arena, std::uint64_t batch, std::uint64_t width) noexcept {
+  Quantised q;
+  q.q = arena.take<std::int8_t>(product(batch, width));
+  q.scale = arena.take<float>(product(batch, width / kGroupColumns));
+  q.sum = arena.take<std::int32_t>(product(batch, width / kGroupColumns));
+  return q;
 }
 
 }  // namespace
@@ -36,7 +42,8 @@ void lay_out(Arena& arena, const Config& c, const SessionShape& shape, SessionSt
   const std::uint64_t key_head = product(product(key_blocks * kKeyLanes, c.head_size), element);
   const std::uint64_t value_head = product(product(shape.context, value_pitch(c.head_size)), element);
   const std::uint64_t logit_rows = batch < kLogitRows ? batch : kLogitRows;
-  const std::uint64_t groups = w.widest / kGroupColumns;
+  const std::uint32_t together = shape.batch < kAttendQueries ? shape.batch : kAttendQueries;
+  const std::uint64_t attend_pitch = round_up(attend_scratch(c.head_size, together), 16u);
 
   arena.take<SessionState>(1);
   SessionState s;
@@ -62,11 +69,11 @@ void lay_out(Arena& arena, const Config& c, const SessionShape& shape, SessionSt
   s.y = arena.take<float>(product(batch, w.embd));
   s.logits = arena.take<float>(product(logit_rows, w.logits));
 
-  s.q = arena.take<std::int8_t>(product(batch, w.widest));
-  s.q_scale = arena.take<float>(product(batch, groups));
-  s.q_sum = arena.take<std::int32_t>(product(batch, groups));
+  s.q_input = take_quantised(arena, batch, w.input);
+  s.q_hidden = take_quantised(arena, batch, w.hidden);
 
-  s.attend_scratch = arena.take<float>(product(shape.workers, round_up(attend_scratch(c.head_size), 16u)));
+  s.attend_pitch = static_cast<std::size_t>(attend_pitch);
+  s.attend_scratch = arena.take<float>(product(shape.workers, attend_pitch));
   s.half_row = arena.take<Half>(product(shape.workers, value_pitch(c.head_size)));
   *out = s;
 }

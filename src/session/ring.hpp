@@ -11,8 +11,10 @@ struct Ring {
   std::uint32_t count = 0;   // positions held; <= slots
 
   bool full() const noexcept { return count == slots; }
+  // position < slots.
   std::uint32_t slot(std::uint32_t position) const noexcept {
-    return static_cast<std::uint32_t>((std::uint64_t{oldest} + position) % slots);
+    const std::uint32_t until_wrap = slots - oldest;  // no division: this is asked many times a token
+    return position < until_wrap ? oldest + position : position - until_wrap;
   }
   // How many of `wanted` positions from `position` on lie in consecutive slots.
   std::uint32_t contiguous(std::uint32_t position, std::uint32_t wanted) const noexcept {

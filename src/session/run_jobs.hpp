@@ -5,11 +5,20 @@
 
 namespace minnow {
 
-// Calls body(worker, begin, end) with parts that cover 0 .. count - 1, each a multiple of nothing in particular; on the
-// calling thread alone when one part is enough. Body: a callable; parts may run in any order and at once.
+// A job must be worth handing over: bytes that it reads and computes with, about two microseconds of a core's time.
+inline constexpr std::uint64_t kJobBytes = 48 * 1024;
+
+// Jobs of equal size that `bytes` of work may be cut into, at most `most`.
+constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t most) noexcept {
+  const std::uint64_t jobs = bytes / kJobBytes;
+  return jobs >= most ? most : jobs == 0 ? 1 : static_cast<std::uint32_t>(jobs);
+}
+
+// Calls body(part, begin, end) for `parts` parts that cover 0 .. count - 1 in order, none empty; on the calling thread
+// alone when one part is enough. Body: a callable; parts may run in any order and at once.
 template <class Body>
-void for_parts(SessionState& s, std::uint32_t count, const Body& body) noexcept {
-  const std::uint32_t parts = s.shape.workers < count ? s.shape.workers : count;
+void for_parts(SessionState& s, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
+  if (parts > count) parts = count;
   if (parts <= 1 || s.executor.run == nullptr) {
     body(0u, 0u, count);
     return;

@@ -30,9 +30,17 @@ struct Widths {
   std::uint32_t qkv = 0;       // (n_head + 2 n_kv_head) head_size, to 8
   std::uint32_t attended = 0;  // n_head head_size, to 32
   std::uint32_t hidden = 0;    // n_hidden, to 32
-  std::uint32_t widest = 0;    // the widest input of a matrix product
+  std::uint32_t input = 0;     // the widest input of a matrix product, but for hidden
   std::uint32_t logits = 0;    // vocab_size, to 8
   std::uint32_t rotation = 0;  // rotary_dims / 2, to 8
+};
+
+// Input of a matrix product with q8 or q4 weights, as Kernels::quantise writes it; [n][columns padded to 32] from the
+// first token of a pass on, without gaps.
+struct Quantised {
+  std::int8_t* q = nullptr;
+  float* scale = nullptr;       // one a group of 32
+  std::int32_t* sum = nullptr;  // one a group of 32
 };
 
 // Logits of this many tokens are computed together when the caller wants all of them.
@@ -61,6 +69,7 @@ struct SessionState {
   std::byte* values = nullptr;     // [n_layer][n_kv_head][context][value_pitch(head_size)] of kv elements
   std::size_t key_head_bytes = 0;  // one layer and KV head of keys
   std::size_t value_head_bytes = 0;
+  std::size_t attend_pitch = 0;  // floats of one worker's attend_scratch
 
   // Of one pass over at most `batch` tokens. Padding is zero and stays zero.
   float* x = nullptr;         // [batch][embd]: the residual stream
@@ -73,13 +82,12 @@ struct SessionState {
   float* y = nullptr;         // [batch][embd]: what a block adds to x
   float* logits = nullptr;    // [min(batch, kLogitRows)][logits]
 
-  // Quantised input of one matrix product.
-  std::int8_t* q = nullptr;       // [batch][widest]
-  float* q_scale = nullptr;       // [batch][widest / 32]
-  std::int32_t* q_sum = nullptr;  // [batch][widest / 32]
+  // Quantised inputs of the matrix products.
+  Quantised q_input;   // [batch][widest input but hidden]: of h or attended
+  Quantised q_hidden;  // [batch][hidden]
 
   // Of one worker.
-  float* attend_scratch = nullptr;  // [workers][attend_scratch(head_size), to 16]; also holds a head while it is normed
+  float* attend_scratch = nullptr;  // [workers][attend_pitch]; also holds a head while it is normed
   Half* half_row = nullptr;         // [workers][value_pitch(head_size)]: a key or value on its way into an f16 cache
 };
 

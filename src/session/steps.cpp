@@ -6,14 +6,10 @@
 namespace minnow {
 namespace {
 
-void quantise_input(SessionState& s, const float* input, std::uint32_t groups, std::uint32_t n) noexcept {
-  for_parts(s, n, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-    for (std::size_t t = begin; t < end; ++t) {
-      const std::size_t columns = std::size_t{groups} * kGroupColumns;
-      s.kernels->quantise(input + t * columns, groups, s.q + t * columns, s.q_scale + t * groups, s.q_sum + t * groups);
-    }
-  });
-}
+// More jobs than workers, so that one who is held up leaves some of its share to the others.
+constexpr std::uint32_t kJobsPerWorker = 4;
+// Jobs of a product end on whole groups of 32 rows: its outputs are groups of the next product's inputs.
+constexpr std::uint32_t kJobBlocks = kGroupColumns / kBlockRows;
 
 // Rows `row` .. `row + rows - 1` of all tokens, after the product.
 void finish_rows(const SessionState& s, const Product& p, std::uint32_t row, std::uint32_t rows,
@@ -25,17 +21,19 @@ void finish_rows(const SessionState& s, const Product& p, std::uint32_t row, std
     if (p.gate_or_null != nullptr) s.kernels->silu_gate(out, p.gate_or_null + at, rows);
     if (p.softcap != 0) s.kernels->softcap(out, rows, p.softcap);
     if (p.add_to_or_null != nullptr) s.kernels->add(p.add_to_or_null + at, out, rows);
+    if (p.quantise_to.q != nullptr) quantise_at(s, out, at, group_count(rows), p.quantise_to);
   }
 }
 
 }  // namespace
 
-void norm(SessionState& s, const float* weight_or_null, const float* bias_or_null, std::uint32_t first,
-          std::uint32_t n) noexcept {
-  for_parts(s, n, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t t = first + begin; t < first + end; ++t) {
-      const std::size_t at = std::size_t{t} * s.widths.embd;
-      norm_row(s, s.x + at, weight_or_null, bias_or_null, s.h + at);
+void norm(SessionState& s, const Norming& norming, std::uint32_t first, std::uint32_t n) noexcept {
+  const std::uint32_t width = s.widths.embd;
+  for_parts(s, n, token_jobs(s, n, width), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      const std::size_t at = (first + t) * width;
+      norm_row(s, s.x + at, norming.weight_or_null, norming.bias_or_null, s.h + at);
+      if (norming.quantise) quantise_at(s, s.h + at, t * width, width / kGroupColumns, s.q_input);
     }
   });
 }
@@ -47,21 +45,24 @@ void multiply(SessionState& s, const Product& p, std::uint32_t n) noexcept {
   args.groups = group_count(p.w->columns);
   args.tokens = n;
   args.x = p.input;
-  args.q = s.q;
-  args.scale = s.q_scale;
-  args.sum = s.q_sum;
+  args.q = p.q_input.q;
+  args.scale = p.q_input.scale;
+  args.sum = p.q_input.sum;
   args.out = p.out;
   args.out_pitch = p.out_pitch;
-  if (is_quantised(p.w->type)) quantise_input(s, p.input, args.groups, n);
   const auto matmul = s.kernels->matmul[static_cast<std::uint32_t>(p.w->type)];
-  for_parts(s, block_count(p.w->rows), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+  const std::uint32_t blocks = block_count(p.w->rows);
+  const std::uint64_t bytes = std::uint64_t{blocks} * args.groups * group_bytes(p.w->type) * n;
+  const std::uint32_t most = s.shape.workers > 1 ? s.shape.workers * kJobsPerWorker : 1;
+  const std::uint32_t units = (blocks + kJobBlocks - 1) / kJobBlocks;
+  for_parts(s, units, worthwhile_jobs(bytes, most), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
     MatmulArgs part = args;
-    part.block_begin = begin;
-    part.block_end = end;
+    part.block_begin = begin * kJobBlocks;
+    part.block_end = end * kJobBlocks < blocks ? end * kJobBlocks : blocks;
     matmul(part);
-    const std::uint32_t row = begin * kBlockRows;
-    const std::uint32_t rows = (end * kBlockRows < p.w->rows ? end * kBlockRows : p.w->rows) - row;
-    finish_rows(s, p, row, rows, n);
+    const std::uint32_t row = part.block_begin * kBlockRows;
+    const std::uint32_t rows_end = part.block_end * kBlockRows < p.w->rows ? part.block_end * kBlockRows : p.w->rows;
+    finish_rows(s, p, row, rows_end - row, n);
   });
 }
 

@@ -72,34 +72,81 @@ void fill_cache(const Guarded<Element>& cache, Random& random) {
   }
 }
 
+// What the attention kernels are given and what they write, for `queries` queries.
 template <class Element>
-void check_attention(std::uint32_t head_size, std::uint32_t first_slot, std::uint32_t count, std::uint32_t slack) {
-  constexpr int kIndex = sizeof(Element) == sizeof(Half) ? 1 : 0;
-  constexpr std::uint32_t kMargin = kKeyLanes - 1;  // scores may be written this far before and after
-  const std::uint32_t slots = first_slot + count;
-  const std::uint32_t pitch = value_pitch(head_size);
-  Random random(head_size * 1000 + count);
-  Guarded<float> q(head_size, slack), p(round_up(count, 8u), slack), o_start(pitch, slack);
-  fill(q.data(), q.size(), Values::plain, random);
-  fill(o_start.data(), o_start.size(), Values::plain, random);
-  for (std::size_t i = 0; i < p.size(); ++i) p[i] = random.uniform(0, 1);
-  Guarded<Element> keys(std::size_t{round_up(slots, kKeyLanes)} * head_size, slack),
-      values(std::size_t{slots} * pitch, slack);
-  fill_cache(keys, random);
-  fill_cache(values, random);
-  Guarded<float> scores_want(count, slack), o_want(pitch, slack);
-  kReferenceKernels.attention_scores[kIndex](q.data(), head_size, keys.data(), first_slot, count, 0.3f,
-                                             scores_want.data());
-  copy(o_start, o_want);
-  kReferenceKernels.attention_mix[kIndex](p.data(), values.data(), head_size, first_slot, count, 0.7f, o_want.data());
-  for_each_set([&](const Kernels& table) {
-    Guarded<float> scores(count + 2 * kMargin, slack), o(pitch, slack);
-    table.attention_scores[kIndex](q.data(), head_size, keys.data(), first_slot, count, 0.3f, scores.data() + kMargin);
-    CHECK(std::memcmp(scores.data() + kMargin, scores_want.data(), scores_want.bytes()) == 0);
-    CHECK(scores.intact());
+struct AttentionCase {
+  static constexpr int kIndex = sizeof(Element) == sizeof(Half) ? 1 : 0;
+  static constexpr std::uint32_t kMargin = kKeyLanes - 1;  // scores may be written this far before and after
+
+  AttentionCase(std::uint32_t head_size, std::uint32_t first_slot, std::uint32_t count, std::uint32_t queries,
+                std::uint32_t slack)
+      : pitch(value_pitch(head_size)),
+        score_pitch(count + 2 * kMargin),
+        q(std::size_t{queries - 1} * (head_size + 3) + head_size, slack),
+        p(std::size_t{queries - 1} * (count + 9) + count, slack),
+        c(queries, slack),
+        keys(std::size_t{round_up(first_slot + count, kKeyLanes)} * head_size, slack),
+        values((std::size_t{first_slot} + count) * pitch, slack),
+        scores(std::size_t{queries} * score_pitch, slack),
+        o_start(std::size_t{queries} * pitch, slack),
+        o(std::size_t{queries} * pitch, slack) {
+    Random random(head_size * 1000 + count);
+    fill(q.data(), q.size(), Values::plain, random);
+    fill(o_start.data(), o_start.size(), Values::plain, random);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = random.uniform(0, 1);
+    for (std::size_t i = 0; i < c.size(); ++i) c[i] = random.uniform(0, 1);
+    fill_cache(keys, random);
+    fill_cache(values, random);
+    score.q = q.data();
+    score.q_pitch = head_size + 3;
+    score.keys = keys.data();
+    score.scale = 0.3f;
+    score.out = scores.data() + kMargin;
+    score.out_pitch = score_pitch;
+    mix.p = p.data();
+    mix.p_pitch = count + 9;
+    mix.c = c.data();
+    mix.values = values.data();
+    mix.o = o.data();
+    mix.o_pitch = pitch;
+    score.queries = mix.queries = queries;
+    score.head_size = mix.head_size = head_size;
+    score.first_slot = mix.first_slot = first_slot;
+    score.count = mix.count = count;
+  }
+
+  // The scores that count, then the sums.
+  std::vector<float> run(const Kernels& table) {
+    table.attention_scores[kIndex](score);
     copy(o_start, o);
-    table.attention_mix[kIndex](p.data(), values.data(), head_size, first_slot, count, 0.7f, o.data());
-    CHECK(o.same_as(o_want));
+    table.attention_mix[kIndex](mix);
+    CHECK(scores.intact());
+    CHECK(o.intact());
+    std::vector<float> out;
+    for (std::uint32_t j = 0; j < score.queries; ++j) {
+      for (std::uint32_t i = 0; i < score.count; ++i) out.push_back(score.out[j * score_pitch + i]);
+    }
+    for (std::size_t i = 0; i < o.size(); ++i) out.push_back(o[i]);
+    return out;
+  }
+
+  std::uint32_t pitch;
+  std::uint32_t score_pitch;
+  Guarded<float> q, p, c;
+  Guarded<Element> keys, values;
+  Guarded<float> scores, o_start, o;
+  ScoreArgs score;
+  MixArgs mix;
+};
+
+template <class Element>
+void check_attention(std::uint32_t head_size, std::uint32_t first_slot, std::uint32_t count, std::uint32_t queries,
+                     std::uint32_t slack) {
+  AttentionCase<Element> attention(head_size, first_slot, count, queries, slack);
+  const std::vector<float> want = attention.run(kReferenceKernels);
+  for_each_set([&](const Kernels& table) {
+    const std::vector<float> got = attention.run(table);
+    CHECK(std::memcmp(got.data(), want.data(), want.size() * sizeof(float)) == 0);
   });
 }
 
@@ -114,8 +161,10 @@ TEST_CASE("exact: attention scores and mix") {
         CAPTURE(first_slot);
         CAPTURE(count);
         const std::uint32_t slack = ++turn % 2;
-        check_attention<float>(head_size, first_slot, count, slack);
-        check_attention<Half>(head_size, first_slot, count, slack);
+        const std::uint32_t queries = turn % 3 == 0 ? 1 + turn / 3 % 9 : 1;
+        CAPTURE(queries);
+        check_attention<float>(head_size, first_slot, count, queries, slack);
+        check_attention<Half>(head_size, first_slot, count, queries, slack);
       }
     }
   }

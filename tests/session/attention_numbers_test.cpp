@@ -29,8 +29,15 @@ std::vector<float> scores(const Kernels& kernels, const Cache& cache, const std:
                           float scale) {
   constexpr std::uint32_t kMargin = kKeyLanes;
   std::vector<float> out(count + 2 * kMargin);
-  kernels.attention_scores[0](q.data(), static_cast<std::uint32_t>(q.size()), cache.keys(), 0, count, scale,
-                              out.data() + kMargin);
+  ScoreArgs args;
+  args.q = q.data();
+  args.queries = 1;
+  args.head_size = static_cast<std::uint32_t>(q.size());
+  args.keys = cache.keys();
+  args.count = count;
+  args.scale = scale;
+  args.out = out.data() + kMargin;
+  kernels.attention_scores[0](args);
   return std::vector<float>(out.begin() + kMargin, out.begin() + kMargin + count);
 }
 
@@ -109,7 +116,16 @@ TEST_CASE("attention numbers: softmax and mixing") {
     const float p[8] = {0.8f, 0.2f};
     const float values[] = {10, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     float o[8] = {};
-    kernels->attention_mix[0](p, values, 2, 0, 2, 1.0f, o);
+    const float one = 1;
+    MixArgs mix;
+    mix.p = p;
+    mix.c = &one;
+    mix.queries = 1;
+    mix.head_size = 2;
+    mix.values = values;
+    mix.count = 2;
+    mix.o = o;
+    kernels->attention_mix[0](mix);
     CHECK(o[0] == 8);
     CHECK(o[1] == 8);
 

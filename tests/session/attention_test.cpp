@@ -102,4 +102,37 @@ TEST_CASE("exact: attention, on every instruction set and wherever the ring wrap
   }
 }
 
+// Query j of several sees j positions more than the first. The cache beyond what the last one sees holds NaN.
+TEST_CASE("exact: queries that attend together get what each gets alone") {
+  for (const std::uint32_t head_size : {3u, 12u, 64u}) {
+    for (const std::uint32_t count : {1u, 5u, 57u, 60u, 64u, 65u, 126u}) {
+      for (const bool half : {false, true}) {
+        CAPTURE(head_size);
+        CAPTURE(count);
+        CAPTURE(half);
+        for (std::uint32_t n = 1; n <= kAttendQueries; ++n) {
+          CAPTURE(n);
+          const std::uint32_t held = count + n - 1;
+          const Problem problem(head_size, held, half);
+          const std::uint32_t slots = held + 9;
+          Rows queries;
+          for (std::uint32_t j = 0; j < n; ++j) queries.push_back(problem.keys[(j * 7) % held]);
+          for (const std::uint32_t oldest : {0u, 10u + count / 2}) {
+            const Cache cache(problem.keys, problem.values, half, slots, oldest % slots);
+            std::vector<float> alone;
+            for (std::uint32_t j = 0; j < n; ++j) {
+              const Cache::Result one = cache.attend(*select_kernels(Isa::reference), queries[j], count + j, 0.3f);
+              alone.insert(alone.end(), one.out.begin(), one.out.end());
+            }
+            for (const Kernels* kernels : tables()) {
+              CAPTURE(kernels->name);
+              CHECK(cache.attend(*kernels, queries, count, 0.3f) == alone);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace minnow::test

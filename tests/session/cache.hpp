@@ -1,6 +1,7 @@
 // A key-value cache of one head, filled from plain rows, for tests of attention.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -47,16 +48,10 @@ class Cache {
     Result result;
     result.out.resize(head_size_);
     result.probabilities.resize(round_up(count, 8u));
-    std::vector<float> scratch(attend_scratch(head_size_));
-    AttendArgs args;
+    AttendArgs args = arguments(count, scale);
+    std::vector<float> scratch(attend_scratch(head_size_, 1));
     args.q = q.data();
-    args.head_size = head_size_;
-    args.keys = keys();
-    args.values = values();
-    args.kv = half_ ? 1 : 0;
-    args.ring = ring_;
-    args.count = count;
-    args.scale = scale;
+    args.queries = 1;
     args.scratch = scratch.data();
     args.out = result.out.data();
     args.probabilities_or_null = result.probabilities.data();
@@ -65,7 +60,46 @@ class Cache {
     return result;
   }
 
+  // Of several queries together, query j over positions 0 .. count + j - 1; their outputs one after the other.
+  std::vector<float> attend(const Kernels& kernels, const Rows& queries, std::uint32_t count, float scale) const {
+    const std::size_t q_pitch = head_size_ + 3;
+    const std::size_t out_pitch = head_size_ + 5;
+    const std::size_t n = queries.size();
+    std::vector<float> q(n * q_pitch), out(n * out_pitch, -7.0f);
+    for (std::size_t j = 0; j < n; ++j) std::copy(queries[j].begin(), queries[j].end(), q.begin() + static_cast<std::ptrdiff_t>(j * q_pitch));
+    AttendArgs args = arguments(count, scale);
+    args.queries = static_cast<std::uint32_t>(n);
+    std::vector<float> scratch(attend_scratch(head_size_, args.queries));
+    args.q = q.data();
+    args.q_pitch = q_pitch;
+    args.scratch = scratch.data();
+    args.out = out.data();
+    args.out_pitch = out_pitch;
+    minnow::attend(kernels, args);
+    std::vector<float> rows;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (i % out_pitch < head_size_) {
+        rows.push_back(out[i]);
+      } else if (out[i] != -7.0f) {
+        return {};  // written between the rows
+      }
+    }
+    return rows;
+  }
+
  private:
+  AttendArgs arguments(std::uint32_t count, float scale) const {
+    AttendArgs args;
+    args.head_size = head_size_;
+    args.keys = keys();
+    args.values = values();
+    args.kv = half_ ? 1 : 0;
+    args.ring = ring_;
+    args.count = count;
+    args.scale = scale;
+    return args;
+  }
+
   std::uint32_t head_size_;
   bool half_;
   Ring ring_;
