@@ -35,7 +35,7 @@ TEST_OBJECTS := $(call object,$(TEST_SOURCES) $(TEST_C_SOURCES))
 
 # No contraction: fused multiply-add only where the source says so, else results would differ between machines.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
-FLAGS := -O2 -ffp-contract=off -fno-math-errno $(WARNINGS) -Isrc -Isrc/include -I.
+FLAGS := -O2 -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
 CORE_FLAGS := -fno-exceptions -fno-rtti
 TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
 
@@ -44,15 +44,21 @@ KERNEL_FLAGS := -O3
 
 # Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
 # files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
+accepted = $(shell $(CXX) $(1) -E -x c++ /dev/null >/dev/null 2>&1 && echo $(1))
 isa_flags =
 ifneq ($(filter x86_64-%,$(TARGET)),)
 AVX2 := -mavx2 -mfma -mf16c
-AVX_VNNI := $(shell $(CXX) -mavxvnni -E -x c++ /dev/null >/dev/null 2>&1 && echo -mavxvnni)
+AVX_VNNI := $(call accepted,-mavxvnni)
 isa_flags = $(if $(filter %_avx2.cpp,$<),$(AVX2)) $(if $(filter %_vnni_vex.cpp,$<),$(AVX2) $(AVX_VNNI)) \
   $(if $(filter %_vnni_evex.cpp,$<),$(AVX2) -mavx512f -mavx512vl -mavx512vnni)
 endif
 ifneq ($(filter aarch64-% arm64-%,$(TARGET)),)
 isa_flags = $(if $(filter %_dotprod.cpp,$<),-march=armv8.2-a+dotprod)
+endif
+ifneq ($(filter arm-% armv7%,$(TARGET)),)
+ARMV7 := -march=armv7-a -mfpu=neon-vfpv4 -mfloat-abi=hard $(call accepted,-mfp16-format=ieee)
+isa_flags = $(if $(filter %_armv7.cpp,$<),$(ARMV7))
+FLAGS += $(call accepted,-Wno-psabi)  # else g++ 7 and later tell which calls g++ 6 made differently
 endif
 
 all: $(BUILD)/minnow $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a

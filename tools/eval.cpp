@@ -112,7 +112,9 @@ int score_window(const std::vector<Token>& tokens, Session* session, std::vector
 
 int score_all(const EvalOptions& options, Source* source, Session* session, Score* score) {
   const ModelInfo model = session->model();
-  const std::size_t batch = options.session.batch != 0 ? options.session.batch : kDefaultBatch;
+  const std::uint64_t wanted = options.session.batch != 0 ? options.session.batch : kDefaultBatch;
+  const std::size_t longest = SIZE_MAX / sizeof(float) / model.vocab_size;  // of batches that can be addressed
+  const std::size_t batch = wanted < longest ? static_cast<std::size_t>(wanted) : longest;
   std::vector<float> logits(batch * model.vocab_size);
   std::unique_ptr<convert::OutputFile> file;  // until the first window is in it
   if (options.has_logits) file = std::make_unique<convert::OutputFile>(options.logits_file);

@@ -1,4 +1,4 @@
-// CPU detection: cpuid and xgetbv on x86-64 (Intel SDM volume 2, CPUID), the kernel's HWCAP on aarch64 Linux.
+// CPU detection: cpuid and xgetbv on x86-64 (Intel SDM volume 2, CPUID), the kernel's HWCAP on Arm Linux.
 #include "base/cpu.hpp"
 
 #if defined(__x86_64__)
@@ -51,6 +51,22 @@ namespace minnow {
 CpuFeatures cpu_features() noexcept {
   CpuFeatures cpu;
   cpu.dotprod = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+  return cpu;
+}
+}  // namespace minnow
+
+#elif defined(__arm__) && defined(__linux__)
+
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+
+namespace minnow {
+// Cortex-A7, A15 and later, A8 and A9 not: they have NEON, but no fused multiply-add. A 64-bit CPU that runs 32-bit
+// programs has both.
+CpuFeatures cpu_features() noexcept {
+  CpuFeatures cpu;
+  constexpr unsigned long kNeeded = HWCAP_NEON | HWCAP_VFPv4;
+  cpu.neon_vfpv4 = (getauxval(AT_HWCAP) & kNeeded) == kNeeded;
   return cpu;
 }
 }  // namespace minnow

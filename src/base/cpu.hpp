@@ -8,6 +8,7 @@ struct CpuFeatures {
   bool avx_vnni = false;        // x86-64: VNNI in its VEX encoding
   bool avx512_vnni_vl = false;  // x86-64: AVX-512 F, VL and VNNI, with the OS saving the registers
   bool dotprod = false;         // aarch64: sdot
+  bool neon_vfpv4 = false;      // 32-bit Arm: NEON with fused multiply-add and half floats
 };
 
 CpuFeatures cpu_features() noexcept;

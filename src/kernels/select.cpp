@@ -17,6 +17,8 @@ std::size_t available_kernels(const Kernels** out) noexcept {
 #elif defined(__aarch64__)
   out[n++] = &kNeonKernels;
   if (cpu_features().dotprod) out[n++] = &kDotprodKernels;
+#elif defined(__arm__)
+  if (cpu_features().neon_vfpv4 && kArmv7Kernels.isa == Isa::armv7) out[n++] = &kArmv7Kernels;
 #endif
   return n;
 }

@@ -19,4 +19,8 @@ extern const Kernels kNeonKernels;
 extern const Kernels kDotprodKernels;
 #endif
 
+#if defined(__arm__)
+extern const Kernels kArmv7Kernels;  // isa == reference if the target passes no floats in registers, or is older
+#endif
+
 }  // namespace minnow

@@ -1,11 +1,14 @@
-// Eight float lanes as two NEON vectors, with exp and erf: the vocabulary of kernels_arm.hpp, for the aarch64
-// kernels_*.cpp alone. All of it has internal linkage, compiled with each file's own flags.
+// Eight float lanes as two NEON vectors, with exp and erf: the vocabulary of kernels_arm.hpp, for the kernels_*.cpp of
+// Arm alone. All of it has internal linkage, compiled with each file's own flags.
 #pragma once
 
 #include <arm_neon.h>
 
 #include "kernels/coefficients.hpp"
 #include "kernels/kernels.hpp"
+#if !defined(__aarch64__)
+#include "kernels/vector_armv7.hpp"
+#endif
 
 namespace minnow {
 namespace {

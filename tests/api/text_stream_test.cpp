@@ -107,7 +107,7 @@ TEST_CASE("text_stream: any cutting gives what searching the whole text gives") 
   int stops = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     std::uint64_t index = 0;
-    const auto below = [&](std::uint64_t n) { return draw64(seed, index++) % n; };
+    const auto below = [&](std::uint64_t n) { return static_cast<std::size_t>(draw64(seed, index++) % n); };
     const std::uint64_t kinds = 2 + below(5);
     std::string text;
     std::string stop;

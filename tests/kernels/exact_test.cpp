@@ -109,6 +109,8 @@ TEST_CASE("exact: the instruction sets that run here") {
   compiled.insert(compiled.end(), {&kAvx2Kernels, &kVnniVexKernels, &kVnniEvexKernels});
 #elif defined(__aarch64__)
   compiled.insert(compiled.end(), {&kNeonKernels, &kDotprodKernels});
+#elif defined(__arm__)
+  compiled.push_back(&kArmv7Kernels);
 #endif
   std::string not_run;
   const std::vector<const Kernels*> running = tables();

@@ -55,7 +55,11 @@ int posix_memalign(void** out, std::size_t align, std::size_t n) {
 }
 void* mmap(void* at, std::size_t n, int prot, int flags, int fd, off_t offset) noexcept {
   ++g_allocations;
+#if defined(SYS_mmap2)  // 32 bits: the offset in pages
+  return reinterpret_cast<void*>(syscall(SYS_mmap2, at, n, prot, flags, fd, static_cast<long>(offset >> 12)));
+#else
   return reinterpret_cast<void*>(syscall(SYS_mmap, at, n, prot, flags, fd, offset));
+#endif
 }
 }
 

@@ -16,7 +16,7 @@ namespace minnow::test {
 struct Dice {
   std::uint64_t seed;
   std::uint64_t index = 0;
-  std::uint64_t below(std::uint64_t n) { return draw64(seed, index++) % n; }
+  std::size_t below(std::uint64_t n) { return static_cast<std::size_t>(draw64(seed, index++) % n); }
 };
 
 class NaiveBpe {

@@ -94,7 +94,7 @@ TEST_CASE("sampler: picks what inverting the slow distribution at the same draw 
   int compared = 0;
   for (const SamplerConfig& config : configs) {
     for (std::uint64_t round = 0; round < 60; ++round) {
-      const std::size_t n = 1 + draw64(99, round) % 300;
+      const std::size_t n = 1 + static_cast<std::size_t>(draw64(99, round) % 300);
       const int steps = round % 3 == 0 ? 4 : round % 3 == 1 ? 40 : 0;
       std::vector<float> logits = random_logits(round, n, 12, steps);
       if (round % 5 == 0 && n > 3) logits[n / 2] = -kInf;

@@ -116,7 +116,7 @@ TEST_CASE("tokenizer: the longest piece wins, whatever the vocabulary") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
     std::uint64_t index = 0;
-    const auto below = [&](std::uint64_t n) { return draw64(seed, index++) % n; };
+    const auto below = [&](std::uint64_t n) { return static_cast<std::size_t>(draw64(seed, index++) % n); };
     const std::string alphabet = std::string("ab\xff\x80", 4) + '\0';
     std::vector<std::string> pieces;
     while (pieces.size() < 1 + seed) {

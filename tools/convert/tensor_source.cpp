@@ -153,10 +153,10 @@ void RowReader::read_run(std::uint64_t element, std::uint64_t count, float* out,
   if (tensor_.dtype == Dtype::q8_groups) return read_groups(element, count, out, out_stride);
   const std::uint32_t bytes = dtype_bytes(tensor_.dtype);
   while (count > 0) {
-    const std::uint64_t piece = std::min(count, kRunElements);
-    buffer_.resize(std::max<std::size_t>(buffer_.size(), static_cast<std::size_t>(piece * bytes)));
-    file_.read_at(tensor_.storage_offset + element * bytes, buffer_.data(), static_cast<std::size_t>(piece * bytes));
-    for (std::uint64_t i = 0; i < piece; ++i) out[i * out_stride] = to_float(tensor_.dtype, &buffer_[i * bytes]);
+    const auto piece = static_cast<std::size_t>(std::min(count, kRunElements));
+    buffer_.resize(std::max(buffer_.size(), piece * bytes));
+    file_.read_at(tensor_.storage_offset + element * bytes, buffer_.data(), piece * bytes);
+    for (std::size_t i = 0; i < piece; ++i) out[i * out_stride] = to_float(tensor_.dtype, &buffer_[i * bytes]);
     out += piece * out_stride;
     element += piece;
     count -= piece;
@@ -165,15 +165,15 @@ void RowReader::read_run(std::uint64_t element, std::uint64_t count, float* out,
 
 void RowReader::read_groups(std::uint64_t element, std::uint64_t count, float* out, std::uint64_t out_stride) {
   while (count > 0) {
-    const std::uint64_t piece = std::min(count, kRunElements);
+    const auto piece = static_cast<std::size_t>(std::min(count, kRunElements));
     const std::uint64_t first_group = element / tensor_.group;
-    const std::uint64_t groups = (element + piece - 1) / tensor_.group - first_group + 1;
-    buffer_.resize(std::max<std::size_t>(buffer_.size(), static_cast<std::size_t>(piece)));
-    scales_.resize(std::max<std::size_t>(scales_.size(), static_cast<std::size_t>(groups * 4)));
-    file_.read_at(tensor_.storage_offset + element, buffer_.data(), static_cast<std::size_t>(piece));
-    file_.read_at(tensor_.scale_offset + first_group * 4, scales_.data(), static_cast<std::size_t>(groups * 4));
-    for (std::uint64_t i = 0; i < piece; ++i) {
-      const std::uint64_t group = (element + i) / tensor_.group - first_group;
+    const auto groups = static_cast<std::size_t>((element + piece - 1) / tensor_.group - first_group + 1);
+    buffer_.resize(std::max(buffer_.size(), piece));
+    scales_.resize(std::max(scales_.size(), groups * 4));
+    file_.read_at(tensor_.storage_offset + element, buffer_.data(), piece);
+    file_.read_at(tensor_.scale_offset + first_group * 4, scales_.data(), groups * 4);
+    for (std::size_t i = 0; i < piece; ++i) {
+      const auto group = static_cast<std::size_t>((element + i) / tensor_.group - first_group);
       const float scale = bit_cast<float>(static_cast<std::uint32_t>(little_endian(&scales_[group * 4], 4)));
       out[i * out_stride] = static_cast<float>(static_cast<std::int8_t>(buffer_[i])) * scale;
     }
