@@ -48,12 +48,12 @@ TEST_CASE("arena: sizes that no integer holds") {
   CHECK(rounding.take<char>(UINT64_MAX - 3) == nullptr);
   CHECK(rounding.overflowed());
 
-  Arena sum;
-  CHECK(sum.take<char>(UINT64_MAX / 2) == nullptr);
+  Arena sum;  // more than can be addressed
+  CHECK(sum.take<char>(SIZE_MAX / 2) == nullptr);
   CHECK_FALSE(sum.overflowed());
-  CHECK(sum.take<char>(UINT64_MAX / 2) == nullptr);
+  CHECK(sum.take<char>(SIZE_MAX / 2) == nullptr);
   CHECK(sum.overflowed());
-  CHECK(sum.used() == round_up(UINT64_MAX / 2, std::uint64_t{kAlign}));  // the take that failed is not counted
+  CHECK(sum.used() == round_up(std::uint64_t{SIZE_MAX / 2}, std::uint64_t{kAlign}));  // the take that failed is not counted
 }
 
 }  // namespace minnow

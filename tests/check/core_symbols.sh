@@ -2,6 +2,8 @@
 # The core library needs only these symbols from outside: no allocator, stdio, exit, environment, lock or libm.
 # core_symbols.sh BUILD
 allowed='^(bcmp|mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
+# What gcc calls for integer division and conversion where the CPU has no instruction: part of the compiler.
+allowed="$allowed|^__aeabi_(ui|ul|l)div(mod)?\$|^__aeabi_u?l2d\$"
 symbols=$(${NM:-nm} -P "$1/libminnow.a") || exit 1
 echo "$symbols" | awk -v allowed="$allowed" '
   /\[.*\]:$/ { next }                              # libminnow.a[member.o]:
