@@ -11,5 +11,6 @@ int info_command(int argc, char** argv);
 int eval_command(int argc, char** argv);
 int tokens_command(int argc, char** argv);
 int plan_command(int argc, char** argv);
+int bench_command(int argc, char** argv);
 
 }  // namespace minnow
