@@ -172,7 +172,7 @@ int eval_command(int argc, char** argv) {
   if ((status = check_options(eval)) != kDone) return status;
 
   LoadedModel model;
-  if ((status = open_model(kCommand, eval.model, &model)) != kDone) return status;
+  if ((status = open_model(kCommand, eval.model, &model, eval.session.how_to_load())) != kDone) return status;
   LoadedSession session;
   if ((status = create_session(kCommand, model, eval.session, &session)) != kDone) return status;
   const SignalGuard signals;

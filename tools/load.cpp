@@ -18,6 +18,9 @@ namespace {
 constexpr std::uint64_t kThreadsFrom = 32u << 20;
 constexpr std::uint32_t kMaxDefaultThreads = 8;
 
+// A model from this on is read, not mapped.
+constexpr std::uint64_t kReadFrom = 32u << 20;
+
 // What a file that is no model seems to be, and what to do.
 std::string not_a_model(const LoadedModel& model) {
   const Span<const std::byte> bytes = model.map.bytes();
@@ -29,7 +32,8 @@ std::string not_a_model(const LoadedModel& model) {
 
 std::string io_message(int error) {
   if (error == EISDIR) return "it is a directory, expected a model file";
-  if (error == ENODEV) return "it is no regular file; a model is mapped, so it cannot come from a pipe or device";
+  if (error == ENODEV) return "it is no regular file; a model cannot come from a pipe or device";
+  if (error == ESTALE) return "it became shorter while it was read; copy it again and rename it into its place";
   return std::strerror(error);
 }
 
@@ -67,6 +71,9 @@ void add_session_options(Options* options, SessionOptions* out) {
   }
   options->choice("when-full", "WHAT", policies, &out->when_full,
                   "when the context is full: half, slide or stop (half)");
+  options->choice("load", "HOW",
+                  {{"map", static_cast<std::uint32_t>(Load::map)}, {"read", static_cast<std::uint32_t>(Load::read)}},
+                  &out->load, "map the model file, or read it into large pages (read from 32 MB on)");
   std::vector<Choice> isas;
   for (const Isa isa : {Isa::best, Isa::reference, Isa::avx2, Isa::vnni, Isa::neon, Isa::dotprod, Isa::armv7}) {
     isas.push_back({to_string(isa), static_cast<std::uint32_t>(isa)});
@@ -75,13 +82,10 @@ void add_session_options(Options* options, SessionOptions* out) {
                   "instruction set: best, reference, avx2, vnni, neon, dotprod, armv7 (best)");
 }
 
-int open_model(const std::string& command, const std::string& path, LoadedModel* out) {
-  out->path = path;
-  const std::string name = printable(path);
-  int error = 0;
-  if (FileMap::open(path.c_str(), &out->map, &error) != Status::ok) {
-    return complain(command, name + ": cannot open: " + io_message(error));
-  }
+namespace {
+
+int check_model(const std::string& command, LoadedModel* out) {
+  const std::string name = printable(out->path);
   Fault fault;
   const Status status = Model::open(out->map.bytes(), &out->model, &fault);
   if (status == Status::not_a_model) return complain(command, name + ": " + not_a_model(*out));
@@ -91,6 +95,32 @@ int open_model(const std::string& command, const std::string& path, LoadedModel*
   }
   out->info = out->model.info();
   return kDone;
+}
+
+}  // namespace
+
+const char* to_string(Load load) { return load == Load::automatic ? "automatic" : load == Load::map ? "map" : "read"; }
+
+int open_model(const std::string& command, const std::string& path, LoadedModel* out, Load load) {
+  out->path = path;
+  out->load = Load::map;
+  const std::string name = printable(path);
+  int error = 0;
+  if (FileMap::open(path.c_str(), &out->map, &error) != Status::ok) {
+    return complain(command, name + ": cannot open: " + io_message(error));
+  }
+  // Mapped first, whatever is asked for, so that a file that is no model is not read for nothing.
+  if (const int status = check_model(command, out); status != kDone) return status;
+  const bool large = out->info.file_bytes >= kReadFrom;
+  if (load == Load::map || (load == Load::automatic && !large)) return kDone;
+  if (FileMap::read(path.c_str(), &out->map, &error) != Status::ok) {
+    if (error == ENOMEM && load == Load::automatic) return kDone;
+    return complain(command, error == ENOMEM ? name + ": its " + std::to_string(out->info.file_bytes) +
+                                                   " bytes do not fit into memory; use --load map"
+                                             : name + ": cannot read: " + io_message(error));
+  }
+  out->load = Load::read;
+  return check_model(command, out);
 }
 
 std::string session_refusal(Status status, const SessionConfig& config) {

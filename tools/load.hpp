@@ -11,6 +11,10 @@
 
 namespace minnow {
 
+// How a model file comes into memory: mapped, or read into large pages.
+enum class Load : std::uint32_t { automatic, map, read };
+const char* to_string(Load load);
+
 struct SessionOptions {
   std::uint64_t ctx = 0;      // 0: the model's block_size
   std::uint64_t batch = 0;    // 0: the library's default
@@ -18,6 +22,9 @@ struct SessionOptions {
   std::uint32_t kv = 0;
   std::uint32_t when_full = 0;
   std::uint32_t isa = 0;
+  std::uint32_t load = 0;
+
+  Load how_to_load() const { return static_cast<Load>(load); }
 };
 // The threads that a model of this many bytes gets.
 std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes);
@@ -26,11 +33,13 @@ void add_session_options(Options* options, SessionOptions* out);
 struct LoadedModel {
   std::string path;
   FileMap map;
+  Load load = Load::map;  // how `map` got its bytes: never automatic
   Model model;
   ModelInfo info;
 };
-// Returns an exit status; kDone: *out is ready.
-int open_model(const std::string& command, const std::string& path, LoadedModel* out);
+// Returns an exit status; kDone: *out is ready. Without `load` the file is mapped, which is enough for all who do not
+// stream its weights over and over.
+int open_model(const std::string& command, const std::string& path, LoadedModel* out, Load load = Load::map);
 
 // A session, and what it lives on.
 struct LoadedSession {

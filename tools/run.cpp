@@ -339,7 +339,7 @@ int run_command(int argc, char** argv) {
   if (run.has_start) take_start(&run);
 
   LoadedModel model;
-  if ((status = open_model(kCommand, run.model, &model)) != kDone) return status;
+  if ((status = open_model(kCommand, run.model, &model, run.session.how_to_load())) != kDone) return status;
   Tokenizer tokenizer;
   if (Tokenizer::open(model.model, &tokenizer) != Status::ok && !run.ids) {
     return complain(kCommand, printable(run.model) + ": the model has no vocabulary; use --ids");

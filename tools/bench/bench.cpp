@@ -34,7 +34,8 @@ int parse(int argc, char** argv, BenchOptions* bench) {
                   "what this machine\nreads and multiplies at most.");
   options.positional("MODEL", &bench->model, nullptr);
   options.flag("json", &bench->json, "one JSON object");
-  options.text("svg", "FILE", &bench->svg_file, &bench->has_svg, "write a picture of the roofline, each operation on it");
+  options.text("svg", "FILE", &bench->svg_file, &bench->has_svg,
+               "write a picture of the roofline, each operation on it");
   options.text("compare", "OLD.json", &bench->old_file, &bench->has_old, "ratios to an earlier run's --json");
   options.number("runs", "N", 1, 1000, &bench->runs, "runs of each figure, of which the median counts (5)");
   options.real("seconds", "S", 0.01, 86400, &bench->seconds,
@@ -75,6 +76,7 @@ void describe(const LoadedModel& model, const LoadedSession& session, BenchResul
   out->kv = to_string(session.kv);
   out->context = session.context;
   out->batch = state.shape.batch;
+  out->load = to_string(model.load);
 }
 
 // The first step of the process: it touches every weight, and with a mapped file every page.
@@ -90,7 +92,7 @@ void first_step(LoadedSession* session, BenchResult* out) {
 int measure_all(const BenchOptions& bench, BenchResult* out) {
   LoadedModel model;
   const double begin = seconds_now();
-  if (const int status = open_model(kCommand, bench.model, &model); status != kDone) return status;
+  if (const int status = open_model(kCommand, bench.model, &model, bench.session.how_to_load()); status != kDone) return status;
   out->load_seconds = seconds_now() - begin;
   const SignalGuard signals;
   TimePlan plan(bench.seconds, static_cast<std::uint32_t>(bench.runs));

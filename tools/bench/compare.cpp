@@ -93,18 +93,22 @@ std::vector<Comparison> read_rates(const std::string& path) {
   std::vector<Comparison> rates;
   const Rows decode(tree, path, "decode");
   for (const JsonId row : decode.all()) {
-    const std::string name = decode_name(decode.whole(row, "threads"), decode.whole(row, "context"));
+    const std::uint64_t threads = decode.whole(row, "threads");
+    const std::string name = decode_name(threads, decode.whole(row, "context"));
     rates.push_back({name, decode.positive(row, "tokens_per_s"), 0});
   }
   const Rows prefill(tree, path, "prefill");
   for (const JsonId row : prefill.all()) {
-    const std::string name = prefill_name(prefill.whole(row, "threads"), prefill.whole(row, "length"));
+    const std::uint64_t threads = prefill.whole(row, "threads");
+    const std::string name = prefill_name(threads, prefill.whole(row, "length"));
     rates.push_back({name, prefill.positive(row, "tokens_per_s"), 0});
   }
   const Rows operations(tree, path, "operations");
   for (const JsonId row : operations.all()) {
-    const std::string name = operation_name(operations.text(row, "operation"), operations.text(row, "phase"),
-                                            operations.whole(row, "threads"), operations.whole(row, "tokens"));
+    const std::string operation = operations.text(row, "operation");
+    const std::string phase = operations.text(row, "phase");
+    const std::uint64_t threads = operations.whole(row, "threads");
+    const std::string name = operation_name(operation, phase, threads, operations.whole(row, "tokens"));
     rates.push_back({name, 1 / operations.positive(row, "seconds"), 0});
   }
   return rates;

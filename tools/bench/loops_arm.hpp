@@ -9,12 +9,14 @@ namespace minnow {
 namespace {
 
 #define MINNOW_TEN(M) M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9)
-#define MINNOW_OPAQUE(v) __asm__ volatile("" : "+w"(v))
+#define MINNOW_OPAQUE(a, b) __asm__ volatile("" : "+w"(a), "+w"(b))
 
 std::uint64_t read(const std::byte* at, std::size_t bytes) {
   uint64x2_t a = vdupq_n_u64(0);
   uint64x2_t b = a, c = a, d = a, e = a, f = a, g = a, h = a;
-  const auto load = [&at](int i) { return vreinterpretq_u64_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(at) + 16 * i)); };
+  const auto load = [&at](int i) {
+    return vreinterpretq_u64_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(at) + 16 * i));
+  };
   for (; bytes >= 128; bytes -= 128, at += 128) {
     a = vaddq_u64(a, load(0));
     b = vaddq_u64(b, load(1));
@@ -33,13 +35,13 @@ std::uint64_t multiply_float(std::uint64_t rounds) {
   float32x4_t x = vdupq_n_f32(0.5f);
   float32x4_t y = vdupq_n_f32(0.25f);
 #define MINNOW_DECLARE(i) float32x4_t a##i = vdupq_n_f32(1.0f + i);
-#define MINNOW_STEP(i) a##i = vfmaq_f32(a##i, x, y);
-#define MINNOW_USE(i) MINNOW_OPAQUE(a##i);
+#define MINNOW_STEP(i)          \
+  a##i = vfmaq_f32(a##i, x, y); \
+  MINNOW_OPAQUE(a##i, x);
+#define MINNOW_USE(i) MINNOW_OPAQUE(a##i, x);
   MINNOW_TEN(MINNOW_DECLARE)
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    MINNOW_OPAQUE(x);
     MINNOW_TEN(MINNOW_STEP)
-    MINNOW_OPAQUE(y);
     MINNOW_TEN(MINNOW_STEP)
   }
   MINNOW_TEN(MINNOW_USE)
@@ -55,14 +57,13 @@ std::uint64_t multiply_int8(std::uint64_t rounds) {
   int8x16_t w = vdupq_n_s8(3);
   int8x16_t x = vdupq_n_s8(5);
 #define MINNOW_DECLARE(i) int32x4_t a##i = vdupq_n_s32(i);
-#define MINNOW_STEP(i) \
+#define MINNOW_STEP(i)           \
   a##i = Step::step(a##i, w, x); \
-  MINNOW_OPAQUE(w);
-#define MINNOW_USE(i) MINNOW_OPAQUE(a##i);
+  MINNOW_OPAQUE(a##i, w);
+#define MINNOW_USE(i) MINNOW_OPAQUE(a##i, x);
   MINNOW_TEN(MINNOW_DECLARE)
   for (std::uint64_t round = 0; round < rounds; ++round) {
     MINNOW_TEN(MINNOW_STEP)
-    MINNOW_OPAQUE(x);
     MINNOW_TEN(MINNOW_STEP)
   }
   MINNOW_TEN(MINNOW_USE)

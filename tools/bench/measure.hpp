@@ -26,8 +26,8 @@ double cache_bytes(const SessionState& state, std::uint32_t count);
 // Cuts 0 .. count - 1 into as many parts as the executor is wide, as the session does. body(worker, begin, end).
 template <class Body>
 void in_parts(const Executor& executor, std::uint32_t count, const Body& body) {
-  const std::uint32_t parts = executor.run == nullptr || executor.width > count ? std::min(count, executor.width)
-                                                                                 : executor.width;
+  const std::uint32_t parts =
+      executor.run == nullptr || executor.width > count ? std::min(count, executor.width) : executor.width;
   if (parts <= 1 || executor.run == nullptr) {
     body(0u, 0u, count);
     return;
@@ -39,7 +39,9 @@ void in_parts(const Executor& executor, std::uint32_t count, const Body& body) {
   } call = {&body, count, parts};
   const Job job = [](void* arg, std::uint32_t i) {
     const Call& c = *static_cast<const Call*>(arg);
-    const auto bound = [&](std::uint32_t k) { return static_cast<std::uint32_t>(std::uint64_t{c.count} * k / c.parts); };
+    const auto bound = [&](std::uint32_t k) {
+      return static_cast<std::uint32_t>(std::uint64_t{c.count} * k / c.parts);
+    };
     (*c.body)(i, bound(i), bound(i + 1));
   };
   executor.run(executor.self, parts, job, &call);

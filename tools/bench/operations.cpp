@@ -172,11 +172,12 @@ Operation Bench::activation() {
   const std::uint32_t n = state_.config->n_hidden;
   const std::uint32_t width = state_.widths.hidden;
   const auto plain = [&](const char* name, double macs, void (*kernel)(float*, std::uint32_t)) {
-    return rows(name, state_.config->n_layer, width, 8.0 * n, macs * n, [this, kernel, n, width](float* x, std::size_t t) {
-      float* const y = buffers_.out.data() + t * width;
-      std::copy(x, x + n, y);  // in place the numbers would run away
-      kernel(y, n);
-    });
+    return rows(name, state_.config->n_layer, width, 8.0 * n, macs * n,
+                [this, kernel, n, width](float* x, std::size_t t) {
+                  float* const y = buffers_.out.data() + t * width;
+                  std::copy(x, x + n, y);  // in place the numbers would run away
+                  kernel(y, n);
+                });
   };
   switch (state_.config->activation) {
     case Activation::gelu_erf:
@@ -190,11 +191,12 @@ Operation Bench::activation() {
     case Activation::silu_gated:
       break;
   }
-  return rows("silu_gate", state_.config->n_layer, width, 12.0 * n, 17.0 * n, [this, n, width](float* x, std::size_t t) {
-    float* const y = buffers_.out.data() + t * width;
-    std::copy(x, x + n, y);
-    state_.kernels->silu_gate(y, x, n);
-  });
+  return rows("silu_gate", state_.config->n_layer, width, 12.0 * n, 17.0 * n,
+              [this, n, width](float* x, std::size_t t) {
+                float* const y = buffers_.out.data() + t * width;
+                std::copy(x, x + n, y);
+                state_.kernels->silu_gate(y, x, n);
+              });
 }
 
 // Queries of a batch at the end of what the cache holds.
@@ -207,10 +209,10 @@ Operation Bench::attention() {
   operation.bytes = cache_bytes(state_, count);
   operation.macs = 2.0 * count * c.head_size * c.n_head * c.n_layer * tokens_;
   for (std::size_t head = 0; head < std::size_t{c.n_layer} * c.n_kv_head; ++head) {
-    operation.ranges.push_back({state_.keys + head * state_.key_head_bytes,
-                                state_.key_head_bytes / state_.shape.context * count});
-    operation.ranges.push_back({state_.values + head * state_.value_head_bytes,
-                                state_.value_head_bytes / state_.shape.context * count});
+    operation.ranges.push_back(
+        {state_.keys + head * state_.key_head_bytes, state_.key_head_bytes / state_.shape.context * count});
+    operation.ranges.push_back(
+        {state_.values + head * state_.value_head_bytes, state_.value_head_bytes / state_.shape.context * count});
   }
   operation.pass = [this, &c, count] {
     for (std::uint32_t layer = 0; layer < c.n_layer; ++layer) {

@@ -68,8 +68,8 @@ void steps_table(const BenchResult& r, std::string* out) {
 }
 
 void operations_table(const BenchResult& r, std::string* out) {
-  append(out, "\n%-18s %-8s %3s %4s %11s %6s %8s %8s %8s %7s %7s\n", "operation", "phase", "thr", "tok", "us", "",
-         "KB", "GB/s", "GMAC/s", "of read", "of peak");
+  append(out, "\n%-18s %-8s %3s %4s %11s %6s %8s %8s %8s %7s %7s\n", "operation", "phase", "thr", "tok", "us", "", "KB",
+         "GB/s", "GMAC/s", "of read", "of peak");
   for (const OperationResult& o : r.operations) {
     append(out, "%-18s %-8s %3u %4u %11.2f +-%3.0f%% %8.0f %8.2f %8.2f %6.0f%% %6.0f%%\n", o.name.c_str(),
            o.phase.c_str(), o.threads, o.tokens, o.seconds.median * 1e6, spread(o.seconds), o.bytes / 1e3,
@@ -127,12 +127,12 @@ std::string bench_json(const BenchResult& r, const std::string& comparison_or_em
              row.add("threads", std::uint64_t{d.threads}).add("context", std::uint64_t{d.context});
              return add_rate(row, "tokens_per_s", d.seconds, 1).add("gb_per_s", d.bytes / d.seconds.median / kGiga);
            }));
-  json.raw("prefill", array_of(r.prefill, [](const PrefillResult& p) {
-             JsonObject row;
-             row.add("threads", std::uint64_t{p.threads}).add("length", std::uint64_t{p.length});
-             return add_rate(row, "tokens_per_s", p.seconds, p.length)
-                 .add("gmac_per_s", p.macs / p.seconds.median / kGiga);
-           }));
+  json.raw(
+      "prefill", array_of(r.prefill, [](const PrefillResult& p) {
+        JsonObject row;
+        row.add("threads", std::uint64_t{p.threads}).add("length", std::uint64_t{p.length});
+        return add_rate(row, "tokens_per_s", p.seconds, p.length).add("gmac_per_s", p.macs / p.seconds.median / kGiga);
+      }));
   json.raw("operations", array_of(r.operations, [](const OperationResult& o) {
              JsonObject row;
              row.add("operation", o.name).add("phase", o.phase).add("threads", std::uint64_t{o.threads});

@@ -123,8 +123,8 @@ void draw_roof(const Axes& a, const LimitResult& limit, std::string* out) {
   const double lowest = std::max(std::pow(10, a.x_low), std::pow(10, a.y_low) / read);
   append(out, "<line class='roof' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", a.x(lowest), a.y(read * lowest),
          a.x(highest / read), a.y(highest));
-  append(out, "<text x='%.1f' y='%.1f' class='limit'>read %.1f GB/s</text>\n", a.x(lowest) + 8,
-         a.y(read * lowest) - 24, read);
+  append(out, "<text x='%.1f' y='%.1f' class='limit'>read %.1f GB/s</text>\n", a.x(lowest) + 8, a.y(read * lowest) - 24,
+         read);
   for (int i = 0; i < 2; ++i) {
     append(out, "<line class='roof' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", a.x(peaks[i] / read), a.y(peaks[i]),
            kWidth - kRight, a.y(peaks[i]));

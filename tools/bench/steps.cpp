@@ -9,7 +9,8 @@ constexpr std::uint32_t kSteps = 8;  // timed together
 
 std::vector<Token> some_tokens(std::uint32_t n, std::uint32_t vocab_size) {
   std::vector<Token> tokens(n);
-  for (std::uint32_t i = 0; i < n; ++i) tokens[i] = static_cast<Token>((std::uint64_t{i} * i * 7 + i * 3 + 1) % vocab_size);
+  for (std::uint32_t i = 0; i < n; ++i)
+    tokens[i] = static_cast<Token>((std::uint64_t{i} * i * 7 + i * 3 + 1) % vocab_size);
   return tokens;
 }
 

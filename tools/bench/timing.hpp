@@ -42,6 +42,7 @@ class TimePlan {
   void skip() {  // a figure that is left out
     if (left_ > 0) --left_;
   }
+
  private:
   double end_;
   std::uint32_t runs_;
