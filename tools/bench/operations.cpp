@@ -21,7 +21,7 @@ struct Buffers {
 
   Buffers(const SessionState& s, std::uint32_t width) {
     const std::size_t rows = s.shape.batch;
-    const std::uint32_t widest = std::max(s.widths.widest, s.widths.logits);
+    const std::uint32_t widest = std::max({s.widths.input, s.widths.hidden, s.widths.logits});
     x.resize(rows * widest);
     std::uint32_t noise = 1;
     for (float& v : x) {
@@ -29,11 +29,11 @@ struct Buffers {
       v = static_cast<float>(static_cast<std::int32_t>(noise >> 8) - (1 << 23)) / (1 << 22);
     }
     out.resize(rows * std::max(widest, s.widths.qkv));
-    q.resize(rows * s.widths.widest);
+    q.resize(rows * std::max(s.widths.input, s.widths.hidden));
     scale.resize(q.size() / kGroupColumns);
     sum.resize(scale.size());
     s.kernels->quantise(x.data(), static_cast<std::uint32_t>(scale.size()), q.data(), scale.data(), sum.data());
-    scratch.resize(std::size_t{width} * round_up(attend_scratch(s.config->head_size), 16u));
+    scratch.resize(std::size_t{width} * round_up(attend_scratch(s.config->head_size, kAttendQueries), 16u));
   }
 };
 
@@ -71,6 +71,8 @@ class Bench {
   Operation quantise();
   Operation activation();
   Operation attention();
+  void attend_once(std::uint32_t layer, std::uint32_t head, std::uint32_t first, std::uint32_t queries,
+                   std::uint32_t count, std::uint32_t worker);
 
   LoadedSession* session_;
   SessionState& state_;
@@ -199,44 +201,58 @@ Operation Bench::activation() {
               });
 }
 
-// Queries of a batch at the end of what the cache holds.
+// Queries of a batch, the last of which attends to `count` positions.
 Operation Bench::attention() {
   const Config& c = *state_.config;
   const std::uint32_t count = std::max(std::min(state_.ring.count, state_.shape.context / 2), 1u);
+  const std::uint32_t queries = std::min(tokens_, count);
   Operation operation;
   operation.name = "attention at " + std::to_string(count);
-  operation.tokens = tokens_;
+  operation.tokens = queries;
   operation.bytes = cache_bytes(state_, count);
-  operation.macs = 2.0 * count * c.head_size * c.n_head * c.n_layer * tokens_;
+  operation.macs = attention_macs(state_, count - queries, queries);
   for (std::size_t head = 0; head < std::size_t{c.n_layer} * c.n_kv_head; ++head) {
-    operation.ranges.push_back(
-        {state_.keys + head * state_.key_head_bytes, state_.key_head_bytes / state_.shape.context * count});
-    operation.ranges.push_back(
-        {state_.values + head * state_.value_head_bytes, state_.value_head_bytes / state_.shape.context * count});
+    const auto part = [&](std::size_t bytes) { return bytes / state_.shape.context * count; };
+    operation.ranges.push_back({state_.keys + head * state_.key_head_bytes, part(state_.key_head_bytes)});
+    operation.ranges.push_back({state_.values + head * state_.value_head_bytes, part(state_.value_head_bytes)});
   }
-  operation.pass = [this, &c, count] {
+  const std::uint32_t turns = (queries + kAttendQueries - 1) / kAttendQueries;  // of each head
+  operation.pass = [this, &c, count, queries, turns] {
     for (std::uint32_t layer = 0; layer < c.n_layer; ++layer) {
-      in_parts(executor_, tokens_ * c.n_head, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
+      in_parts(executor_, turns * c.n_head, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t i = begin; i < end; ++i) {
-          const std::uint32_t h = i % c.n_head;
-          const std::size_t head = std::size_t{layer} * c.n_kv_head + h / (c.n_head / c.n_kv_head);
-          AttendArgs args;
-          args.q = buffers_.x.data() + std::size_t{i} * c.head_size;
-          args.head_size = c.head_size;
-          args.keys = state_.keys + head * state_.key_head_bytes;
-          args.values = state_.values + head * state_.value_head_bytes;
-          args.kv = state_.shape.kv == KvType::f32 ? 0 : 1;
-          args.ring = state_.ring;
-          args.count = count;
-          args.scale = 0.125f;
-          args.scratch = buffers_.scratch.data() + worker * (buffers_.scratch.size() / session_->pool.width());
-          args.out = buffers_.out.data() + std::size_t{i} * c.head_size;
-          attend(*state_.kernels, args);
+          const std::uint32_t first = i % turns * kAttendQueries;
+          attend_once(layer, i / turns, first, std::min(queries - first, kAttendQueries), count - queries + first + 1,
+                      worker);
         }
       });
     }
   };
   return operation;
+}
+
+// Queries first .. first + queries - 1 of one head, the first of which attends to `count` positions.
+void Bench::attend_once(std::uint32_t layer, std::uint32_t head, std::uint32_t first, std::uint32_t queries,
+                        std::uint32_t count, std::uint32_t worker) {
+  const Config& c = *state_.config;
+  const std::size_t kv_head = std::size_t{layer} * c.n_kv_head + head / (c.n_head / c.n_kv_head);
+  const std::size_t pitch = std::size_t{c.n_head} * c.head_size;
+  const std::size_t at = first * pitch + std::size_t{head} * c.head_size;
+  AttendArgs args;
+  args.q = buffers_.x.data() + at;
+  args.q_pitch = pitch;
+  args.queries = queries;
+  args.head_size = c.head_size;
+  args.keys = state_.keys + kv_head * state_.key_head_bytes;
+  args.values = state_.values + kv_head * state_.value_head_bytes;
+  args.kv = state_.shape.kv == KvType::f32 ? 0 : 1;
+  args.ring = state_.ring;
+  args.count = count;
+  args.scale = 0.125f;
+  args.scratch = buffers_.scratch.data() + worker * (buffers_.scratch.size() / session_->pool.width());
+  args.out = buffers_.out.data() + at;
+  args.out_pitch = pitch;
+  attend(*state_.kernels, args);
 }
 
 std::vector<Operation> Bench::operations() {
