@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -67,16 +68,20 @@ class BlockedSignals {
 // fields of the run are written before `unclaimed` is raised, and read only by owners of a claim, whose job must finish
 // before the run can end; so no thread ever sees the fields of a run change. A thread that comes late finds either no
 // claim or one of a later run, and both are right.
+// However many threads there are, only as many as leave the caller a core spin or are woken: the others would only keep
+// these from working.
 struct ThreadPool::State {
+  // One cache line: who claims a job then has what it needs.
+  alignas(64) std::atomic<std::uint32_t> unclaimed{0};
   Job job = nullptr;
   void* arg = nullptr;
-  alignas(64) std::atomic<std::uint32_t> unclaimed{0};
   alignas(64) std::atomic<std::uint32_t> unfinished{0};
-  alignas(64) std::atomic<std::uint32_t> sleepers{0};  // workers that wait for work
+  alignas(64) std::atomic<std::uint32_t> awake{0};  // workers that do not sleep, so will see a job
   std::atomic<bool> caller_sleeps{false};
   std::atomic<bool> stop{false};
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
   bool may_spin = true;
+  std::uint32_t most_awake = 1;
   std::mutex mutex;
   std::condition_variable work;
   std::condition_variable finished;
@@ -124,23 +129,24 @@ void ThreadPool::State::run(std::uint32_t jobs, Job new_job, void* new_arg) noex
 }
 
 void ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
-  full_fence();  // either the caller counts a thread here, or that thread sees the jobs before it sleeps
-  const std::uint32_t asleep = sleepers.load(std::memory_order_relaxed);
-  if (asleep == 0) return;
+  full_fence();  // either the caller counts a thread as asleep here, or that thread sees the jobs before it sleeps
+  const std::uint32_t have = awake.load(std::memory_order_relaxed);
+  wanted = std::min(wanted, most_awake);
+  if (have >= wanted) return;
   { const std::lock_guard<std::mutex> lock(mutex); }  // a thread that is about to sleep now does
-  for (std::uint32_t i = 0; i < asleep && i < wanted; ++i) work.notify_one();
+  for (std::uint32_t i = have; i < wanted; ++i) work.notify_one();
 }
 
 void ThreadPool::State::wait_for_work() noexcept {
   const auto ready = [this] {
     return unclaimed.load(std::memory_order_relaxed) != 0 || stop.load(std::memory_order_relaxed);
   };
-  if (may_spin && spin_until(ready)) return;
+  if (may_spin && awake.load(std::memory_order_relaxed) <= most_awake && spin_until(ready)) return;
   std::unique_lock<std::mutex> lock(mutex);
-  sleepers.fetch_add(1, std::memory_order_relaxed);
+  awake.fetch_sub(1, std::memory_order_relaxed);
   full_fence();
   work.wait(lock, ready);
-  sleepers.fetch_sub(1, std::memory_order_relaxed);
+  awake.fetch_add(1, std::memory_order_relaxed);
 }
 
 void ThreadPool::State::wait_until_finished() noexcept {
@@ -166,9 +172,9 @@ Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
   pool.state_ = new (std::nothrow) State;
   if (pool.state_ == nullptr) return Status::io_error;
   State* const state = pool.state_;
-  // With more threads than cores a spinning thread only keeps another one from working.
-  const std::uint32_t cores = std::thread::hardware_concurrency();
-  state->may_spin = cores == 0 || width <= cores;
+  const std::uint32_t cores = std::thread::hardware_concurrency();  // 0: unknown
+  state->may_spin = cores != 1;
+  state->most_awake = cores == 0 ? width : std::max(cores, 2u) - 1;
   try {
     state->threads.reserve(width - 1);
   } catch (...) {
@@ -176,8 +182,12 @@ Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
   }
   const BlockedSignals blocked;
   try {
-    while (state->threads.size() + 1 < width) state->threads.emplace_back([state] { state->work_loop(); });
+    while (state->threads.size() + 1 < width) {
+      state->awake.fetch_add(1, std::memory_order_relaxed);
+      state->threads.emplace_back([state] { state->work_loop(); });
+    }
   } catch (...) {  // the system grants no more: narrower
+    state->awake.fetch_sub(1, std::memory_order_relaxed);
   }
   *out = static_cast<ThreadPool&&>(pool);
   return Status::ok;

@@ -100,13 +100,14 @@ void attend(const Kernels& kernels, const AttendArgs& a) noexcept {
   std::memset(sums_of(a, 0), 0, std::size_t{a.queries} * pitch * sizeof(float));
   float m[kAttendQueries];
   float l[kAttendQueries] = {};
-  for (float& largest : m) largest = -INFINITY;
+  for (std::uint32_t j = 0; j < a.queries; ++j) m[j] = -INFINITY;
   const std::uint32_t last = a.count + a.queries - 1;  // positions that the last query attends to
   for (std::uint32_t begin = 0; begin < last; begin += kAttentionTile) attend_tile(kernels, a, begin, m, l);
   for (std::uint32_t j = 0; j < a.queries; ++j) {
     float* const o = sums_of(a, j);
+    const float sum = l[j];
     for (std::uint32_t dim = 0; dim < pitch; dim += 8) {
-      for (std::uint32_t i = 0; i < 8; ++i) o[dim + i] /= l[j];
+      for (std::uint32_t i = 0; i < 8; ++i) o[dim + i] /= sum;
     }
     std::memcpy(a.out + j * a.out_pitch, o, a.head_size * sizeof(float));
   }

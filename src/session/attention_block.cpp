@@ -78,14 +78,14 @@ void store_token(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uin
       store_key(s, head, slot, key);
       float* const to = value_at<float>(s, head, slot);
       std::memcpy(to, value, c.head_size * sizeof(float));
-      std::memset(to + c.head_size, 0, padding * sizeof(float));
+      for (std::size_t i = 0; i < padding; ++i) to[c.head_size + i] = 0;
     } else {
       Half* const half = s.half_row + std::size_t{worker} * value_pitch(c.head_size);
       s.kernels->to_half(key, c.head_size, half);
       store_key(s, head, slot, half);
       Half* const to = value_at<Half>(s, head, slot);
       s.kernels->to_half(value, c.head_size, to);
-      std::memset(to + c.head_size, 0, padding * sizeof(Half));
+      for (std::size_t i = 0; i < padding; ++i) to[c.head_size + i] = 0;
     }
   }
 }
@@ -130,7 +130,7 @@ void attend_heads(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcep
   const std::uint32_t together = s.probe.row != nullptr ? 1 : kAttendQueries;
   const std::uint32_t turns = (n + together - 1) / together;
   const std::uint64_t work = std::uint64_t{n} * n_head * s.config->head_size * (s.ring.count + n) * sizeof(float);
-  const std::uint32_t jobs = worthwhile_jobs(work, s.shape.workers);
+  const std::uint32_t jobs = worthwhile_jobs(work, s.shape.workers, 1);
   for_parts(s, n_head * turns, jobs, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t t = i % turns * together;

@@ -8,10 +8,13 @@ namespace minnow {
 // A job must be worth handing over: bytes that it reads and computes with, about two microseconds of a core's time.
 inline constexpr std::uint64_t kJobBytes = 48 * 1024;
 
-// Jobs of equal size that `bytes` of work may be cut into, at most `most`.
-constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t most) noexcept {
+// Jobs of equal size that `bytes` of work may be cut into: the same number for each worker, at most `most`, or fewer
+// jobs than workers.
+constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t workers, std::uint32_t most) noexcept {
   const std::uint64_t jobs = bytes / kJobBytes;
-  return jobs >= most ? most : jobs == 0 ? 1 : static_cast<std::uint32_t>(jobs);
+  if (jobs == 0 || workers == 1) return 1;
+  if (jobs < workers) return static_cast<std::uint32_t>(jobs);
+  return jobs / workers < most ? static_cast<std::uint32_t>(jobs / workers) * workers : most * workers;
 }
 
 // Calls body(part, begin, end) for `parts` parts that cover 0 .. count - 1 in order, none empty; on the calling thread

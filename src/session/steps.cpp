@@ -53,9 +53,9 @@ void multiply(SessionState& s, const Product& p, std::uint32_t n) noexcept {
   const auto matmul = s.kernels->matmul[static_cast<std::uint32_t>(p.w->type)];
   const std::uint32_t blocks = block_count(p.w->rows);
   const std::uint64_t bytes = std::uint64_t{blocks} * args.groups * group_bytes(p.w->type) * n;
-  const std::uint32_t most = s.shape.workers > 1 ? s.shape.workers * kJobsPerWorker : 1;
+  const std::uint32_t jobs = worthwhile_jobs(bytes, s.shape.workers, kJobsPerWorker);
   const std::uint32_t units = (blocks + kJobBlocks - 1) / kJobBlocks;
-  for_parts(s, units, worthwhile_jobs(bytes, most), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+  for_parts(s, units, jobs, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
     MatmulArgs part = args;
     part.block_begin = begin * kJobBlocks;
     part.block_end = end * kJobBlocks < blocks ? end * kJobBlocks : blocks;

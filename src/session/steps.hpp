@@ -9,7 +9,7 @@ constexpr bool is_quantised(const Matrix& m) noexcept { return m.type == WeightT
 
 // Jobs for a step that does a few operations with each of `width` numbers of n tokens.
 inline std::uint32_t token_jobs(const SessionState& s, std::uint32_t n, std::uint32_t width) noexcept {
-  return worthwhile_jobs(std::uint64_t{n} * width * 64, s.shape.workers);
+  return worthwhile_jobs(std::uint64_t{n} * width * 64, s.shape.workers, 1);
 }
 
 // Quantises `groups` groups of 32 numbers x to where element `at` of `out` begins, at a multiple of 32.

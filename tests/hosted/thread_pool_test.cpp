@@ -116,6 +116,32 @@ TEST_CASE("thread_pool: the threads take part, in every run") {
   }
 }
 
+TEST_CASE("thread_pool: more threads than cores, and neighbours that never rest") {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> neighbours;
+  for (std::uint32_t i = 0; i < std::thread::hardware_concurrency(); ++i) {
+    neighbours.emplace_back([&stop] {
+      while (!stop.load(std::memory_order_relaxed)) {
+      }
+    });
+  }
+  for (const std::uint32_t width : {2u, 64u}) {
+    ThreadPool pool;
+    REQUIRE(ThreadPool::create(width, &pool) == Status::ok);
+    CAPTURE(width);
+    for (const std::uint32_t jobs : {2u, 64u, 300u}) {
+      Counts counts(jobs);
+      for (int round = 0; round < 50; ++round) {
+        if (round % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // all threads asleep
+        run(pool.executor(), jobs, Counts::job, &counts);
+      }
+      CHECK(counts.each_is(50));
+    }
+  }
+  stop = true;
+  for (std::thread& neighbour : neighbours) neighbour.join();
+}
+
 TEST_CASE("thread_pool: used by several threads, and by its own jobs") {
   ThreadPool pool;
   REQUIRE(ThreadPool::create(3, &pool) == Status::ok);
