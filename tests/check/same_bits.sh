@@ -31,6 +31,7 @@ outputs() {
   for type in f32 f16 q8; do
     "$@" "$build/minnow" convert $fixture/ckpt.pt --type $type -o "$where/models/$type.minnow" 2> /dev/null
   done
+  "$@" "$build/minnow" convert $fixture/ckpt.pt --type q4 --calibrate-tokens 2048 -o "$where/models/q4.minnow" 2> /dev/null
   "$@" "$build/tests/logit_hash" "$where/models/f32.minnow" "$where/models/f16.minnow" "$where/models/q8.minnow" \
     > "$where/product" 2> "$where/ran"
   "$@" "$build/tests/logit_hash" $shipped --quick > "$where/shipped" 2>> "$where/ran"
@@ -43,7 +44,7 @@ outputs native "$native"
 for cpu in cortex-a72 max; do
   echo "aarch64 as $cpu ran:"
   outputs $cpu "$cross" qemu-aarch64-static -cpu $cpu
-  for type in f32 f16 q8; do
+  for type in f32 f16 q8 q4; do
     same "$cpu, $type model as converted" "$work/native/models/$type.minnow" "$work/$cpu/models/$type.minnow"
   done
   same "$cpu, logits and samples of the fixture, every path" "$work/native/product" "$work/$cpu/product"

@@ -3,16 +3,18 @@
 #include <locale>
 #include <new>
 #include <sstream>
+#include <thread>
 
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
+#include "tools/convert/quantised.hpp"
 #include "tools/convert/recognise.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
 #include "tools/convert/sidecar.hpp"
 #include "tools/convert/vocabulary.hpp"
-#include "tools/convert/write_model.hpp"
+#include "tools/id_stream.hpp"
 #include "tools/options.hpp"
 #include "tools/process.hpp"
 #include "tools/signals.hpp"
@@ -22,6 +24,11 @@ namespace minnow {
 namespace {
 
 using namespace convert;
+
+std::uint32_t core_count() {
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 1 : cores < kMaxWorkers ? cores : kMaxWorkers;
+}
 
 constexpr const char* kCommand = "convert";
 constexpr std::uint32_t kNotGiven = 0xffffffffu;  // of a choice
@@ -38,6 +45,9 @@ struct Arguments {
   std::uint32_t gelu = kNotGiven;
   std::uint32_t attention_scale = kNotGiven;
   std::uint32_t positions = kNotGiven;
+  std::string calibrate = "self";      // or none, auto, a file
+  std::uint64_t calibrate_tokens = 0;  // 0: the default
+  std::uint64_t threads = 0;           // 0: one a core
   bool no_text = false;
   bool allow_nonfinite = false;
   bool ignore_crc = false;
@@ -61,6 +71,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   bool model_given = false;
   bool meta_given = false;
   bool vocab_given = false;
+  bool calibrate_given = false;
   options.positional("CHECKPOINT", &out->checkpoint, nullptr);
   options.text("o", "MODEL", &out->model, &model_given, "the file to write (the checkpoint's name with .minnow)");
   const auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
@@ -74,6 +85,11 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
                "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
   options.text("vocab", "FILE", &out->vocab, &vocab_given,
                "any vocabulary file, its folder, or bytes (looked for beside the checkpoint)");
+  options.text("calibrate", "FILE|auto|self|none", &out->calibrate, &calibrate_given,
+               "of q4: a text or ids like nanoGPT's train.bin; auto: data/<dataset>/train.bin; self: what the model "
+               "writes; none: plain rounding (self)");
+  options.number("calibrate-tokens", "N", 1, 1u << 28, &out->calibrate_tokens, "of it (8192 of self, 24576 of a file)");
+  options.number("threads", "N", 1, kMaxWorkers, &out->threads, "of q4; they never change the file (one a core)");
   options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
   options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
   options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
@@ -98,6 +114,13 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   if (vocab_given && out->no_text) misuse = "found both --vocab and --no-text, expected at most one of them";
   if (vocab_given && meta_given) misuse = "found both --vocab and --meta, expected at most one of them";
   if (meta_given && out->no_text) misuse = "found both --meta and --no-text, expected at most one of them";
+  const bool q4 = out->type == number(WeightType::q4);
+  if (calibrate_given && out->calibrate.empty())
+    misuse = "--calibrate: found \"\", expected a file, auto, self or none";
+  if (calibrate_given && !q4 && out->calibrate != "none") misuse = "found --calibrate, expected --type q4 with it";
+  if (out->calibrate_tokens != 0 && (!q4 || out->calibrate == "none")) {
+    misuse = "found --calibrate-tokens, expected --type q4 and a calibration with it";
+  }
   if (!misuse.empty()) {
     *status = complain(kCommand, misuse, kMisused);
     return false;
@@ -131,22 +154,9 @@ class Progress {
   double last_ = 0;
 };
 
-std::string hash_file(const InputFile& file, Progress* progress) {
-  Sha256 hash;
-  std::string buffer(std::size_t{1} << 16, '\0');
-  for (std::uint64_t at = 0; at < file.size();) {
-    const std::uint64_t left = file.size() - at;
-    const std::size_t bytes = left < buffer.size() ? static_cast<std::size_t>(left) : buffer.size();
-    file.read_at(at, &buffer[0], bytes);
-    hash.update(buffer.data(), bytes);
-    at += bytes;
-    progress->show("reading", at, file.size());
-  }
-  return hash.finish();
-}
-
 std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& vocabulary, const ModelPlan& plan,
-                            Progress* progress) {
+                            const std::vector<std::string>& calibration, Progress* progress) {
+  const auto show = [&](std::uint64_t done, std::uint64_t total) { progress->show("reading", done, total); };
   std::ostringstream out;
   out.imbue(std::locale::classic());
   std::size_t number = 0;
@@ -154,7 +164,7 @@ std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& voca
     if (number != 0 && file->path() == checkpoint.files[0]->path()) continue;  // the same, unpacked
     const std::string key = ++number == 1 ? "source" : concat("source_", number);
     out << key << '=' << printable(file_name_of(file->path())) << '\n';
-    out << key << "_sha256=" << hash_file(*file, progress) << '\n';
+    out << key << "_sha256=" << hash_file(*file, show) << '\n';
   }
   number = 0;
   for (const Vocabulary::Source& source : vocabulary.sources) {
@@ -167,6 +177,7 @@ std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& voca
   out << "type=" << to_string(static_cast<WeightType>(plan.config.weight_type)) << '\n';
   out << "family=" << plan.family << '\n';
   for (const std::string& choice : plan.choices) out << choice << '\n';
+  for (const std::string& line : calibration) out << line << '\n';
   return out.str();
 }
 
@@ -187,7 +198,8 @@ void list_tensors(const ModelPlan& plan) {
   }
 }
 
-void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary) {
+void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary,
+                   const std::string& note) {
   const Config& c = plan.config;
   const bool has_text = !vocabulary.pieces.empty();
   std::string symbols = concat(c.n_tokens, has_text ? " symbols" : " ids");
@@ -196,6 +208,7 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   const std::string heads = c.n_kv_head == c.n_head ? concat(c.n_head) : concat(c.n_head, ", n_kv_head ", c.n_kv_head);
   std::string choices = vocabulary.note.empty() ? "" : ", " + vocabulary.note;
   for (const std::string& choice : plan.choices) choices += concat(", ", choice);
+  if (!note.empty()) choices += ", " + note;
   const std::string line =
       concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,
              ", n_head ", heads, ", n_embd ", c.n_embd, ", block_size ", c.block_size, ", ",
@@ -249,35 +262,116 @@ void require_other_name(const Checkpoint& checkpoint, const std::string& model) 
   }
 }
 
-void convert_file(const Arguments& arguments) {
-  const auto file = std::make_shared<const InputFile>(arguments.checkpoint);
-  Progress progress;
-  ReadOptions read_options;
-  read_options.check_crcs = !arguments.ignore_crc;
-  read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("checking", done, total); };
-  Checkpoint checkpoint = read_checkpoint(file, read_options);
-  progress.clear();
-  ModelPlan plan = plan_file(arguments, &checkpoint);
-  require_other_name(checkpoint, arguments.model);
-  const Vocabulary vocabulary = find_vocabulary(checkpoint, arguments, &plan);
-  Fault fault;
-  if (check_config(plan.config, &fault) != Status::ok) {
-    refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
+// --calibrate as a path; empty: the model's own text.
+std::string calibration_file(const Checkpoint& checkpoint, const Arguments& arguments) {
+  if (arguments.calibrate == "self") return {};
+  if (arguments.calibrate != "auto") return arguments.calibrate;
+  const std::string found = find_in_dataset(arguments.checkpoint, checkpoint.dataset, "train.bin");
+  if (found.empty()) {
+    refuse("there is no train.bin beside the checkpoint, nor data/",
+           checkpoint.dataset.empty() ? "<dataset>" : printable(checkpoint.dataset),
+           "/train.bin in its folder, one above it or the current one; expected nanoGPT's ids; name them with "
+           "--calibrate FILE, or leave it out");
   }
-  if (arguments.verbose) list_tensors(plan);
-
-  OutputFile out(arguments.model);
-  const std::string provenance = make_provenance(checkpoint, vocabulary, plan, &progress);
-  WriteOptions write_options;
-  write_options.allow_nonfinite = arguments.allow_nonfinite;
-  write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("writing", done, total); };
-  const std::string tokenizer = vocabulary.pieces.empty() ? std::string() : make_tokenizer_section(vocabulary);
-  write_model(checkpoint, plan, tokenizer, provenance, write_options, &out);
-  for (const auto& each : checkpoint.files) each->require_unchanged();
-  out.commit();
-  progress.clear();
-  print_summary(out, plan, vocabulary);
+  return found;
 }
+
+void refuse_same_file(const std::string& calibration, const std::string& model) {
+  if (is_same_file(calibration, model)) {
+    throw Refusal("is read for --calibrate; expected another name for the model; give one with -o", model);
+  }
+}
+
+class Conversion {
+ public:
+  explicit Conversion(const Arguments& arguments) : arguments_(arguments) {}
+
+  void run() {
+    read();
+    OutputFile out(arguments_.model);
+    const bool calibrated =
+        static_cast<WeightType>(arguments_.type) == WeightType::q4 && arguments_.calibrate != "none";
+    if (calibrated) {
+      write_calibrated(&out);
+    } else {
+      const bool plain = static_cast<WeightType>(arguments_.type) == WeightType::q4;
+      write({}, plain ? std::vector<std::string>{"calibration=none"} : std::vector<std::string>{}, &out);
+    }
+    for (const auto& each : checkpoint_.files) each->require_unchanged();
+    out.commit();
+    progress_.clear();
+    print_summary(out, plan_, vocabulary_, note_);
+  }
+
+ private:
+  void read() {
+    const auto file = std::make_shared<const InputFile>(arguments_.checkpoint);
+    ReadOptions read_options;
+    read_options.check_crcs = !arguments_.ignore_crc;
+    read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress_.show("checking", done, total); };
+    checkpoint_ = read_checkpoint(file, read_options);
+    progress_.clear();
+    plan_ = plan_file(arguments_, &checkpoint_);
+    require_other_name(checkpoint_, arguments_.model);
+    vocabulary_ = find_vocabulary(checkpoint_, arguments_, &plan_);
+    Fault fault;
+    if (check_config(plan_.config, &fault) != Status::ok) {
+      refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
+    }
+    if (arguments_.verbose) list_tensors(plan_);
+    if (!vocabulary_.pieces.empty()) tokenizer_ = make_tokenizer_section(vocabulary_);
+  }
+
+  void write_calibrated(OutputFile* out) {
+    QuantiseOptions options;
+    options.calibration.file = calibration_file(checkpoint_, arguments_);
+    options.calibration.tokens = arguments_.calibrate_tokens;
+    options.threads = arguments_.threads != 0 ? static_cast<std::uint32_t>(arguments_.threads) : core_count();
+    options.progress = [&](const char* what, double done) {
+      progress_.show(what, static_cast<std::uint64_t>(done * 1000), 1000);
+    };
+    if (!options.calibration.file.empty()) refuse_same_file(options.calibration.file, arguments_.model);
+    const CalibratedTensors quantised = quantise_model(checkpoint_, plan_, tokenizer_, options);
+    quantise::MemoryModel model;
+    write(
+        [&](Role role, std::uint32_t layer) {
+          const auto found = quantised.tensors.find({role, layer});
+          return found == quantised.tensors.end() ? nullptr : &found->second;
+        },
+        quantised.calibration.provenance, &model);
+    model.open();
+    note_ = concat("calibrated on ", quantised.calibration.windows.tokens.size(), " tokens of ",
+                   quantised.calibration.source);
+    if (!quantised.calibration.held_out.tokens.empty() && quantised.calibration.held_out.length > 1) {
+      char loss[64];
+      std::snprintf(loss, sizeof loss, ": loss %.4f before, %.4f after, on ", quantised.loss_before,
+                    loss_after(model, quantised, options));
+      note_ += concat(loss, quantised.calibration.held_out.tokens.size(), " held out");
+    }
+    const Span<const std::byte> bytes = model.model().file();
+    constexpr std::size_t kPiece = std::size_t{1} << 20;
+    for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+      out->append(bytes.data() + at, bytes.size() - at < kPiece ? bytes.size() - at : kPiece);
+    }
+  }
+
+  void write(decltype(WriteOptions::packed) packed, const std::vector<std::string>& calibration, ByteSink* out) {
+    const std::string provenance = make_provenance(checkpoint_, vocabulary_, plan_, calibration, &progress_);
+    WriteOptions write_options;
+    write_options.allow_nonfinite = arguments_.allow_nonfinite;
+    write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress_.show("writing", done, total); };
+    write_options.packed = std::move(packed);
+    write_model(checkpoint_, plan_, tokenizer_, provenance, write_options, out);
+  }
+
+  const Arguments& arguments_;
+  Progress progress_;
+  Checkpoint checkpoint_;
+  ModelPlan plan_;
+  Vocabulary vocabulary_;
+  std::string tokenizer_;
+  std::string note_;  // of the calibration, for the summary
+};
 
 }  // namespace
 
@@ -287,7 +381,7 @@ int convert_command(int argc, char** argv) {
   if (!parse_arguments(argc, argv, &arguments, &status)) return status;
   const SignalGuard signals;
   try {
-    convert_file(arguments);
+    Conversion(arguments).run();
     return kDone;
   } catch (const Interrupted&) {
     return complain(kCommand, printable(arguments.checkpoint) + ": interrupted; nothing was left behind", kInterrupted);

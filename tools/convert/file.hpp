@@ -44,18 +44,29 @@ class InputFile {
   std::int64_t modified_nanoseconds_ = 0;
 };
 
+// Where a model is written.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void expect(std::uint64_t total) = 0;  // how much it will be, before the first byte
+  virtual void append(const void* data, std::size_t bytes) = 0;
+  virtual void write_at(std::uint64_t offset, const void* data, std::size_t bytes) = 0;
+  virtual std::uint64_t size() const = 0;
+};
+
 // Written under another name in the target's folder. commit() gives it the target's name; without it nothing is left.
-class OutputFile {
+class OutputFile : public ByteSink {
  public:
   explicit OutputFile(const std::string& target);  // a symbolic link is followed; throws Refusal
-  ~OutputFile();
+  ~OutputFile() override;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& target() const { return target_; }
-  void append(const void* data, std::size_t bytes);
-  void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-  std::uint64_t size() const { return size_; }
+  void expect(std::uint64_t) override {}
+  void append(const void* data, std::size_t bytes) override;
+  void write_at(std::uint64_t offset, const void* data, std::size_t bytes) override;
+  std::uint64_t size() const override { return size_; }
   void commit();
 
  private:

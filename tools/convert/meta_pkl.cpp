@@ -150,15 +150,15 @@ Vocabulary read_meta(const InputFile& file) {
   }
 }
 
-std::string find_meta(const std::string& checkpoint_path, const std::string& dataset) {
+std::string find_in_dataset(const std::string& checkpoint_path, const std::string& dataset, const std::string& name) {
   std::string folder = folder_of(checkpoint_path);
-  if (const std::string beside = folder + "/meta.pkl"; file_exists(beside)) return beside;
-  // The name comes out of the checkpoint: nothing but the name of a folder.
+  if (const std::string beside = folder + "/" + name; file_exists(beside)) return beside;
+  // The dataset's name comes out of the checkpoint: nothing but the name of a folder.
   if (dataset.empty() || dataset == "." || dataset == ".." || dataset.find('/') != std::string::npos ||
       dataset.find('\0') != std::string::npos) {
     return {};
   }
-  const std::string inside = "data/" + dataset + "/meta.pkl";
+  const std::string inside = "data/" + dataset + "/" + name;
   folder = absolute_path(folder);
   for (bool at_top = false; !at_top;) {
     const std::string path = folder + (folder == "/" ? "" : "/") + inside;
@@ -167,6 +167,10 @@ std::string find_meta(const std::string& checkpoint_path, const std::string& dat
     folder = folder_of(folder);
   }
   return file_exists(inside) ? inside : std::string();
+}
+
+std::string find_meta(const std::string& checkpoint_path, const std::string& dataset) {
+  return find_in_dataset(checkpoint_path, dataset, "meta.pkl");
 }
 
 }  // namespace minnow::convert

@@ -90,4 +90,18 @@ void Sha256::add_block(const unsigned char* block) {
   for (unsigned i = 0; i < 8; ++i) state_[i] += sum[i];
 }
 
+std::string hash_file(const InputFile& file, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  Sha256 hash;
+  std::string buffer(std::size_t{1} << 16, '\0');
+  for (std::uint64_t at = 0; at < file.size();) {
+    const std::uint64_t left = file.size() - at;
+    const std::size_t bytes = left < buffer.size() ? static_cast<std::size_t>(left) : buffer.size();
+    file.read_at(at, &buffer[0], bytes);
+    hash.update(buffer.data(), bytes);
+    at += bytes;
+    if (progress) progress(at, file.size());
+  }
+  return hash.finish();
+}
+
 }  // namespace minnow::convert

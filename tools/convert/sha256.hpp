@@ -1,9 +1,12 @@
-// SHA-256 (FIPS 180-4), for the provenance of a model. Depends on nothing.
+// SHA-256 (FIPS 180-4), for the provenance of a model. Depends on file.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "tools/convert/file.hpp"
 
 namespace minnow::convert {
 
@@ -21,5 +24,8 @@ class Sha256 {
   std::size_t pending_bytes_ = 0;
   std::uint64_t total_bytes_ = 0;
 };
+
+// Of a whole file. `progress`: bytes read, of how many; may be empty. Throws Refusal, Interrupted.
+std::string hash_file(const InputFile& file, const std::function<void(std::uint64_t, std::uint64_t)>& progress = {});
 
 }  // namespace minnow::convert

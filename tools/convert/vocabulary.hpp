@@ -34,8 +34,11 @@ struct Vocabulary {
 // Throws Refusal, with the path of the file.
 Vocabulary read_meta(const InputFile& file);
 
-// Where nanoGPT puts meta.pkl: beside the checkpoint; at data/<dataset>/meta.pkl in the checkpoint's folder and each
-// one above it; the same under the current folder. Empty if it is nowhere.
+// Where nanoGPT puts a dataset's file: beside the checkpoint; at data/<dataset>/<name> in the checkpoint's folder and
+// each one above it; the same under the current folder. Empty if it is nowhere.
+std::string find_in_dataset(const std::string& checkpoint_path, const std::string& dataset, const std::string& name);
+
+// The same for meta.pkl.
 std::string find_meta(const std::string& checkpoint_path, const std::string& dataset);
 
 struct VocabularyOptions {

@@ -40,12 +40,13 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Checkpoint& checkpoint, const ModelPlan& plan, const WriteOptions& options, OutputFile* out)
+  Writer(const Checkpoint& checkpoint, const ModelPlan& plan, const WriteOptions& options, ByteSink* out)
       : checkpoint_(checkpoint), plan_(plan), options_(options), out_(out) {}
 
   void write(std::string_view tokenizer, std::string_view provenance) {
     const std::string tables = lay_out(tokenizer, provenance);
     header_.tables_crc32 = crc32(0, tables.data(), tables.size());
+    out_->expect(header_.file_bytes);
     const std::string no_header(sizeof header_, '\0');
     out_->append(no_header.data(), no_header.size());
     out_->append(tables.data(), tables.size());
@@ -115,6 +116,12 @@ class Writer {
   }
 
   void write_tensor(const PlannedTensor& tensor) {
+    if (options_.packed) {
+      if (const std::vector<std::byte>* const packed = options_.packed(tensor.role, tensor.layer)) {
+        append_data(packed->data(), packed->size());
+        return;
+      }
+    }
     const std::uint32_t columns = static_cast<std::uint32_t>(tensor.spec.columns);
     const std::uint64_t step = rows_at_once(tensor);
     rows_.resize(static_cast<std::size_t>(std::min(step, tensor.spec.rows) * columns));
@@ -188,7 +195,7 @@ class Writer {
   const Checkpoint& checkpoint_;
   const ModelPlan& plan_;
   const WriteOptions& options_;
-  OutputFile* out_;
+  ByteSink* out_;
   FileHeader header_ = {};
   std::vector<TensorEntry> entries_;
   std::uint32_t data_crc_ = 0;
@@ -199,7 +206,7 @@ class Writer {
 }  // namespace
 
 void write_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
-                 std::string_view provenance, const WriteOptions& options, OutputFile* out) {
+                 std::string_view provenance, const WriteOptions& options, ByteSink* out) {
   if (!host_is_little_endian()) refuse("this machine is big-endian; expected a little-endian one; convert elsewhere");
   Writer(checkpoint, plan, options, out).write(tokenizer, provenance);
 }

@@ -10,11 +10,13 @@ namespace minnow::convert {
 struct WriteOptions {
   bool allow_nonfinite = false;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes of weights; may be empty
+  // A matrix that is rounded already, as it will lie in the file; null: pack it. May be empty.
+  std::function<const std::vector<std::byte>*(Role role, std::uint32_t layer)> packed;
 };
 
 // Writes the whole model through `out`; committing it is the caller's. `tokenizer` may be empty: none.
 // Throws Refusal.
 void write_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
-                 std::string_view provenance, const WriteOptions& options, OutputFile* out);
+                 std::string_view provenance, const WriteOptions& options, ByteSink* out);
 
 }  // namespace minnow::convert

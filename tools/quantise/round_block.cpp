@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kPairs = kBlockRows / 2;
 
 // Scales tried, in units of the largest |target| / 8 and with either sign; then around the best one.
-constexpr double kFactors[] = {0.55, 0.62, 0.69, 0.76, 0.83, 0.90, 0.97, 1.04, 1.11};
-constexpr double kFinerSteps[] = {-0.0525, -0.035, -0.0175, 0.0175, 0.035, 0.0525};
+constexpr double kFactors[] = {0.5625, 0.625, 0.6875, 0.75, 0.8125, 0.875, 0.9375, 1.0, 1.0625, 1.125};
+constexpr double kFinerSteps[] = {-0.046875, -0.03125, -0.015625, 0.015625, 0.03125, 0.046875};
 
 constexpr double kRounder = 6755399441055744.0;  // 1.5 * 2^52: x + this - this is x to nearest even
 
@@ -131,7 +131,8 @@ void BlockRounder::search(const float* weights, std::size_t first, std::size_t c
   double center[kBlockRows];
   std::copy_n(best->scale, kBlockRows, center);
   for (const double step : kFinerSteps) {
-    for (std::size_t r = 0; r < kBlockRows; ++r) scale[r] = as_half(center[r] + step * std::copysign(unit[r], center[r]));
+    for (std::size_t r = 0; r < kBlockRows; ++r)
+      scale[r] = as_half(center[r] + step * std::copysign(unit[r], center[r]));
     attempt();
   }
 }

@@ -30,7 +30,7 @@ class BlockRounder {
   void search(const float* weights, std::size_t first, std::size_t count, Trial* best) const;
 
   const Factor& factor_;
-  std::vector<double> errors_;                       // [columns][8]: w - rounded w, so far
+  std::vector<double> errors_;                      // [columns][8]: w - rounded w, so far
   double targets_[kGroupColumns][kBlockRows] = {};  // of a group: w and what the groups before it left to make up
 };
 
