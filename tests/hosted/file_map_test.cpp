@@ -1,4 +1,4 @@
-// FileMap: contents, empty files, what is no file, and no leak of descriptors or mappings.
+// FileMap, mapped and read: contents, empty files, what is no file, and no leak of descriptors or mappings.
 #include <dirent.h>
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "minnow/hosted.hpp"
@@ -18,6 +19,15 @@ using minnow::test::TemporaryFolder;
 
 std::string text_of(const FileMap& map) {
   return {reinterpret_cast<const char*>(map.bytes().data()), map.bytes().size()};
+}
+
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+
+// Bytes of address space; 0 if the system does not say.
+std::size_t mapped_pages() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
 }
 
 int open_descriptors() {
@@ -92,6 +102,78 @@ TEST_CASE("file_map: a thousand times leaves nothing open") {
     CHECK(FileMap::open(folder.path("").c_str(), &map) == Status::io_error);
   }
   CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("file_map: read gives the same bytes, on a large page, and they are its own") {
+  const TemporaryFolder folder;
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, kLargePage, 2 * kLargePage + 12345}) {
+    CAPTURE(bytes);
+    std::string contents(bytes, '.');
+    for (std::size_t i = 0; i < bytes; ++i) contents[i] = static_cast<char>(i * 31 + i / 4096);
+    const std::string path = folder.write("a", contents);
+    FileMap file;
+    REQUIRE(FileMap::read(path.c_str(), &file) == Status::ok);
+    CHECK(reinterpret_cast<std::uintptr_t>(file.bytes().data()) % kLargePage == 0);
+    REQUIRE(truncate(path.c_str(), 0) == 0);  // would be the end of a mapped one
+    CHECK(text_of(file) == contents);
+    FileMap moved = std::move(file);
+    CHECK(file.bytes().empty());
+    CHECK(text_of(moved) == contents);
+    REQUIRE(FileMap::open(folder.write("b", "mapped").c_str(), &moved) == Status::ok);
+    CHECK(text_of(moved) == "mapped");
+  }
+}
+
+TEST_CASE("file_map: what cannot be read is refused as what cannot be mapped") {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.path("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  FileMap file;
+  REQUIRE(FileMap::read(folder.write("a", "kept").c_str(), &file) == Status::ok);
+  const struct {
+    std::string path;
+    int error;
+  } cases[] = {{folder.path("none"), ENOENT}, {folder.path(""), EISDIR}, {"/dev/zero", ENODEV}, {fifo, ENODEV}};
+  for (const auto& c : cases) {
+    CAPTURE(c.path);
+    int error = 0;
+    CHECK(FileMap::read(c.path.c_str(), &file, &error) == Status::io_error);
+    CHECK(error == c.error);
+  }
+  CHECK(text_of(file) == "kept");
+  CHECK(FileMap::read(nullptr, &file) == Status::bad_argument);
+  CHECK(FileMap::read(fifo.c_str(), nullptr) == Status::bad_argument);
+  CHECK(FileMap::read(folder.write("empty", "").c_str(), &file) == Status::ok);
+  CHECK(file.bytes().empty());
+}
+
+// Files of sysfs have the size of a page and fewer bytes, like one that became shorter after it was opened.
+TEST_CASE("file_map: a file that ends before its size is refused, and what was taken is given back") {
+  const char* const path = "/sys/kernel/mm/transparent_hugepage/enabled";
+  struct stat info = {};
+  if (stat(path, &info) != 0 || info.st_size < 1000) return;
+  int error = 0;
+  FileMap file;
+  CHECK(FileMap::read(path, &file, &error) == Status::io_error);
+  CHECK(error == ESTALE);
+  const int descriptors = open_descriptors();
+  const std::size_t pages = mapped_pages();
+  for (int i = 0; i < 100; ++i) CHECK(FileMap::read(path, &file) == Status::io_error);
+  CHECK(mapped_pages() <= pages + 16);
+  CHECK(open_descriptors() == descriptors);
+}
+
+TEST_CASE("file_map: reading a thousand times leaves nothing open or mapped") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a", std::string(10000, 'x'));
+  const int descriptors = open_descriptors();
+  const std::size_t pages = mapped_pages();
+  for (int i = 0; i < 1000; ++i) {
+    FileMap file;
+    REQUIRE(FileMap::read(path.c_str(), &file) == Status::ok);
+  }
+  CHECK(open_descriptors() == descriptors);
+  CHECK(mapped_pages() <= pages + 16);
 }
 
 }  // namespace minnow

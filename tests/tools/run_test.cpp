@@ -216,20 +216,6 @@ TEST_CASE("run: where the system grants fewer threads, fewer do the work") {
   CHECK(few.err.find("threads: 64\n") == std::string::npos);
 }
 
-TEST_CASE("run: resident memory is at most the file, the session and 6 MiB") {
-  if (minnow::test::kSanitized) return;
-  const ModelFile model;
-  const Outcome o = run_program({"run", model.path, "-n", "200", "--stats"});
-  const auto figure = [&](const char* name) {
-    const std::size_t at = o.err.find(name);
-    REQUIRE(at != std::string::npos);
-    return std::strtoull(o.err.c_str() + at + std::strlen(name), nullptr, 10);
-  };
-  const auto peak = figure("memory: peak ");
-  CHECK(peak > 500000);
-  CHECK(peak <= figure("bytes, model ") + figure("session ") + (6u << 20));
-}
-
 TEST_CASE("run: --stats") {
   const ModelFile model;
   const Outcome o = run_program({"run", model.path, "-p", "abc", "-n", "30", "--seed", "77", "--stats"});

@@ -5,6 +5,7 @@
 #include "model/tensors.hpp"
 #include "session/attention.hpp"
 #include "session/state.hpp"
+#include "session/steps.hpp"
 #include "tools/bench/measure.hpp"
 
 namespace minnow {
@@ -82,24 +83,15 @@ class Bench {
   std::uint32_t tokens_;
 };
 
+// Nothing follows the product: no bias, no activation, no sum.
 void Bench::multiply(const Matrix& matrix, std::uint32_t tokens) {
-  MatmulArgs args;
-  args.weights = matrix.data;
-  args.groups = group_count(matrix.columns);
-  args.tokens = tokens;
-  args.x = buffers_.x.data();
-  args.q = buffers_.q.data();
-  args.scale = buffers_.scale.data();
-  args.sum = buffers_.sum.data();
-  args.out = buffers_.out.data();
-  args.out_pitch = round_up(matrix.rows, kBlockRows);
-  const auto kernel = state_.kernels->matmul[static_cast<std::uint32_t>(matrix.type)];
-  in_parts(executor_, block_count(matrix.rows), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-    MatmulArgs part = args;
-    part.block_begin = begin;
-    part.block_end = end;
-    kernel(part);
-  });
+  Product product;
+  product.w = &matrix;
+  product.input = buffers_.x.data();
+  product.q_input = {buffers_.q.data(), buffers_.scale.data(), buffers_.sum.data()};
+  product.out = buffers_.out.data();
+  product.out_pitch = round_up(matrix.rows, kBlockRows);
+  minnow::multiply(state_, product, tokens);
 }
 
 Operation Bench::product(const MatrixKind& kind) {
