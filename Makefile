@@ -1,6 +1,7 @@
 # make              build/minnow, build/libminnow.a (the core, no operating system), build/libminnow_hosted.a
 # make run          text from the shipped model
 # make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models;
+#                   make instructions: no kernel takes more instructions than it did (UPDATE=1 keeps what they take now);
 #                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
@@ -131,6 +132,9 @@ doctest:
 check: all
 	@CXX='$(CXX)' NM='$(NM)' sh tests/check/all.sh $(BUILD)
 
+instructions: $(BUILD)/tests/count_kernels
+	@CXX='$(CXX)' sh tests/check/instructions.sh $(BUILD) $(if $(UPDATE),--update)
+
 golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 	@test -n '$(SHARED)' || { echo 'make golden needs SHARED=DIR, the folder that holds models/ and text/'; exit 2; }
 	sh tests/golden/run.sh $(BUILD) '$(SHARED)'
@@ -138,7 +142,7 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check golden programs fuzz fuzz-programs clean force
+.PHONY: all run test doctest check instructions golden programs fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 

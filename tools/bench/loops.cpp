@@ -68,6 +68,8 @@ const LimitLoops& limit_loops(const Kernels& kernels) {
 #elif defined(__aarch64__)
   if (&kernels == &kNeonKernels) return kNeonLoops;
   if (&kernels == &kDotprodKernels) return kDotprodLoops;
+#elif defined(__arm__)
+  if (&kernels == &kArmv7Kernels) return kArmv7Loops;
 #endif
   static_cast<void>(kernels);
   return kPortableLoops;

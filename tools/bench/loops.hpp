@@ -28,6 +28,8 @@ extern const LimitLoops kVnniVexLoops;  // all null if the compiler cannot make 
 #elif defined(__aarch64__)
 extern const LimitLoops kNeonLoops;
 extern const LimitLoops kDotprodLoops;
+#elif defined(__arm__)
+extern const LimitLoops kArmv7Loops;
 #endif
 
 }  // namespace minnow

@@ -1,4 +1,4 @@
-// What the aarch64 loops share, for loops_neon.cpp and loops_dotprod.cpp alone. Internal linkage.
+// What the loops of NEON share, for loops_neon.cpp, loops_dotprod.cpp and loops_armv7.cpp alone. Internal linkage.
 #pragma once
 
 #include <arm_neon.h>
@@ -72,6 +72,15 @@ std::uint64_t multiply_int8(std::uint64_t rounds) {
 #undef MINNOW_USE
   return rounds * 20 * Step::kProducts;
 }
+
+// Two widening multiplies a half, then a pairwise addition into 32 bits.
+struct Widen {
+  static constexpr std::uint64_t kProducts = 16;
+  static int32x4_t step(int32x4_t sum, int8x16_t w, int8x16_t x) {
+    const int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x));
+    return vpadalq_s16(sum, vmlal_s8(low, vget_high_s8(w), vget_high_s8(x)));
+  }
+};
 
 }  // namespace
 }  // namespace minnow
