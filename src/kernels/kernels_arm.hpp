@@ -183,7 +183,7 @@ constexpr Kernels arm_table(Isa isa, const char* name) {
   return {
       isa,
       name,
-      {matmul_float<F32>, matmul_float<F16>, matmul_q8<Dot>, nullptr},
+      {matmul_float<F32>, matmul_float<F16>, matmul_int<typename Dot::Q8>, matmul_int<typename Dot::Q4>},
       quantise,
       layer_norm,
       add,

@@ -10,21 +10,53 @@
 namespace minnow {
 namespace {
 
-// 8 rows x 4 columns of products: |w| as unsigned times x with w's sign. Never |x|: activations stay within +-127, so
-// that any weight byte, -128 included, is exact, and a pair of products stays below 2^15.
-struct DotMaddubs {
-  using Weights = __m256i;
-  static Weights prepare(__m256i w) { return w; }
-  static __m256i start(std::int32_t) { return _mm256_setzero_si256(); }
-  static __m256i step(__m256i acc, Weights w, __m256i x) {
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+// q8: |w| as unsigned times x with w's sign. Never |x|: activations stay within +-127, so that any weight byte, -128
+// included, is exact, and a pair of products stays below 2^15.
+struct MaddubsQ8 {
+  using Group = Q8Group;
+  struct Weights {
+    __m256i w, magnitude;
+  };
+  static constexpr int kTokens = 4;
+  static constexpr int kParts = 1;
+  template <int Part>
+  static Weights prepare(__m256i load) {
+    return {load, _mm256_abs_epi8(load)};
   }
+  static __m256i start(__m256i) { return _mm256_setzero_si256(); }
+  static __m256i step(__m256i dot, const Weights& rows, __m256i x) {
+    const __m256i pairs = _mm256_maddubs_epi16(rows.magnitude, _mm256_sign_epi8(x, rows.w));
+    return _mm256_add_epi32(dot, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  static __m256i total(__m256i dot, __m256i) { return dot; }
+};
+
+// q4: nibbles as unsigned. The 8 steps of a group sum to at most 16 * 15 * 127 = 30480 a 16-bit lane, so they are
+// widened once a group; 8 times the activations' sum makes up for the nibbles' offset.
+struct MaddubsQ4 {
+  using Group = Q4Group;
+  using Weights = __m256i;
+  static constexpr int kTokens = 4;
+  static constexpr int kParts = 2;
+  template <int Part>
+  static Weights prepare(__m256i load) {
+    return _mm256_and_si256(Part == 0 ? load : _mm256_srli_epi16(load, 4), _mm256_set1_epi8(15));
+  }
+  static __m256i start(__m256i) { return _mm256_setzero_si256(); }
+  static __m256i step(__m256i dot, Weights w, __m256i x) { return _mm256_add_epi16(dot, _mm256_maddubs_epi16(w, x)); }
+  static __m256i total(__m256i dot, __m256i sum) {
+    return _mm256_sub_epi32(_mm256_madd_epi16(dot, _mm256_set1_epi16(1)), _mm256_slli_epi32(sum, 3));
+  }
+};
+
+struct Maddubs {
+  using Q8 = MaddubsQ8;
+  using Q4 = MaddubsQ4;
 };
 
 }  // namespace
 
-const Kernels kAvx2Kernels = x86_table<DotMaddubs>(Isa::avx2, "avx2");
+const Kernels kAvx2Kernels = x86_table<Maddubs>(Isa::avx2, "avx2");
 
 }  // namespace minnow
 

@@ -10,14 +10,14 @@
 namespace minnow {
 namespace {
 
-// The sums of 8 rows of one token: a lane is a row.
-struct DotSdot {
+// A lane is a row.
+template <class Load>
+struct Sdot : Load {
   static constexpr int kTile = 4;
 
   int32x4_t low = vdupq_n_s32(0);
   int32x4_t high = vdupq_n_s32(0);
 
-  // Two steps, times columns 4 Lane .. 4 Lane + 7 of x.
   template <int Lane>
   void add(const Steps& w, int8x16_t x) {
     low = vdotq_laneq_s32(low, w.first_low, x, Lane);
@@ -25,13 +25,28 @@ struct DotSdot {
     low = vdotq_laneq_s32(low, w.second_low, x, Lane + 1);
     high = vdotq_laneq_s32(high, w.second_high, x, Lane + 1);
   }
+};
 
-  Floats total() const { return {vcvtq_f32_s32(low), vcvtq_f32_s32(high)}; }
+struct SdotQ8 : Sdot<LoadQ8> {
+  Floats total(std::int32_t) const { return {vcvtq_f32_s32(low), vcvtq_f32_s32(high)}; }
+};
+
+// Nibbles are weights plus 8.
+struct SdotQ4 : Sdot<LoadQ4> {
+  Floats total(std::int32_t sum) const {
+    const int32x4_t less = vdupq_n_s32(8 * sum);
+    return {vcvtq_f32_s32(vsubq_s32(low, less)), vcvtq_f32_s32(vsubq_s32(high, less))};
+  }
+};
+
+struct SdotAll {
+  using Q8 = SdotQ8;
+  using Q4 = SdotQ4;
 };
 
 }  // namespace
 
-const Kernels kDotprodKernels = arm_table<DotSdot>(Isa::dotprod, "dotprod");
+const Kernels kDotprodKernels = arm_table<SdotAll>(Isa::dotprod, "dotprod");
 
 }  // namespace minnow
 

@@ -13,7 +13,7 @@ inline __m256i dot4(__m256i acc, __m256i w, __m256i x) { return _mm256_dpbusd_ep
 #include "kernels/tables.hpp"
 
 namespace minnow {
-const Kernels kVnniEvexKernels = x86_table<DotVnni>(Isa::vnni, "vnni (EVEX)");
+const Kernels kVnniEvexKernels = x86_table<Vnni>(Isa::vnni, "vnni (EVEX)");
 }
 
 #endif

@@ -16,7 +16,7 @@ inline __m256i dot4(__m256i acc, __m256i w, __m256i x) { return _mm256_dpbusd_av
 #include "kernels/kernels_vnni.hpp"
 
 namespace minnow {
-const Kernels kVnniVexKernels = x86_table<DotVnni>(Isa::vnni, "vnni (VEX)");
+const Kernels kVnniVexKernels = x86_table<Vnni>(Isa::vnni, "vnni (VEX)");
 }
 
 #else

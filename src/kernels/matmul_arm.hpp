@@ -15,29 +15,43 @@ void store_row(const MatmulArgs& args, std::size_t block, std::size_t t, Floats 
   store(args.out + t * args.out_pitch + block * kBlockRows, acc);
 }
 
+// acc + row of every block times element Lane of each token's x.
+template <int Lane, class Element, int Blocks, int Tokens>
+void add_column(const std::byte* w, std::size_t block_bytes, const float32x4_t (&x)[Tokens],
+                Floats (&acc)[Blocks][Tokens]) {
+#pragma GCC unroll 8
+  for (int b = 0; b < Blocks; ++b) {
+    const Floats row =
+        Element::load8(w + static_cast<std::size_t>(b) * block_bytes + Lane * kBlockRows * Element::kBytes);
+#pragma GCC unroll 8
+    for (int i = 0; i < Tokens; ++i) {
+      acc[b][i] = {vfmaq_laneq_f32(acc[b][i].low, row.low, x[i], Lane),
+                   vfmaq_laneq_f32(acc[b][i].high, row.high, x[i], Lane)};
+    }
+  }
+}
+
 // Blocks x Tokens outputs of 8 rows, each its own chain of multiply-adds, so that their latencies overlap.
 template <class Element, int Blocks, int Tokens>
 void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::size_t columns = std::size_t{args.groups} * kGroupColumns;
   const std::size_t block_bytes = columns * kBlockRows * Element::kBytes;
   const std::byte* w = args.weights + block * block_bytes;
-  const float* x = args.x + t * columns;
+  const float* from = args.x + t * columns;
   Floats acc[Blocks][Tokens];
 #pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
 #pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
   }
-  for (std::size_t k = 0; k < columns; ++k, w += kBlockRows * Element::kBytes) {
-    Floats row[Blocks];
+  for (std::size_t k = 0; k < columns; k += 4, w += 4 * kBlockRows * Element::kBytes) {
+    float32x4_t x[Tokens];
 #pragma GCC unroll 8
-    for (int b = 0; b < Blocks; ++b) row[b] = Element::load8(w + static_cast<std::size_t>(b) * block_bytes);
-#pragma GCC unroll 8
-    for (int i = 0; i < Tokens; ++i) {
-      const float xk = x[static_cast<std::size_t>(i) * columns + k];
-#pragma GCC unroll 8
-      for (int b = 0; b < Blocks; ++b) acc[b][i] = fused(row[b], xk, acc[b][i]);
-    }
+    for (int i = 0; i < Tokens; ++i) x[i] = vld1q_f32(from + static_cast<std::size_t>(i) * columns + k);
+    add_column<0, Element>(w, block_bytes, x, acc);
+    add_column<1, Element>(w, block_bytes, x, acc);
+    add_column<2, Element>(w, block_bytes, x, acc);
+    add_column<3, Element>(w, block_bytes, x, acc);
   }
 #pragma GCC unroll 8
   for (int b = 0; b < Blocks; ++b) {
@@ -48,19 +62,62 @@ void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   }
 }
 
-// Two steps of q8 weights, 8 rows x 4 columns each: rows 0 .. 3 and 4 .. 7 of the first, then of the second.
+// Two steps of weights, 8 rows x 4 columns each: rows 0 .. 3 and 4 .. 7 of the first, then of the second.
 struct Steps {
   int8x16_t first_low, first_high, second_low, second_high;
 };
-Steps load_steps(const std::byte* at) {
-  const auto* w = reinterpret_cast<const std::int8_t*>(at);
-  return {vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)};
+
+// How the integers of a group are read: columns 16 Part + 4 Step .. 16 Part + 4 Step + 7.
+struct LoadQ8 {
+  using Group = Q8Group;
+  template <int Part, int Step>
+  static Steps load(const std::byte* group) {
+    const auto* w = reinterpret_cast<const std::int8_t*>(group + kScaleBytes + (Part * 4 + Step) * 32);
+    return {vld1q_s8(w), vld1q_s8(w + 16), vld1q_s8(w + 32), vld1q_s8(w + 48)};
+  }
+};
+struct LoadQ4 {  // nibbles, 8 more than the weights
+  using Group = Q4Group;
+  template <int Part, int Step>
+  static Steps load(const std::byte* group) {
+    const auto* w = reinterpret_cast<const std::uint8_t*>(group + kScaleBytes + Step * 32);
+    return {nibbles<Part>(w), nibbles<Part>(w + 16), nibbles<Part>(w + 32), nibbles<Part>(w + 48)};
+  }
+
+ private:
+  template <int Part>
+  static int8x16_t nibbles(const std::uint8_t* at) {
+    const uint8x16_t pairs = vld1q_u8(at);
+    return vreinterpretq_s8_u8(Part == 0 ? vandq_u8(pairs, vdupq_n_u8(15)) : vshrq_n_u8(pairs, 4));
+  }
+};
+
+// `Dot` holds the sums of 8 rows of one token over a group; it is a LoadQ8 or LoadQ4, and has
+//   kTile                 sums of a tile, as many as leave the registers room for the operands
+//   add<Lane>(steps, x)   + two steps times columns 4 Lane .. 4 Lane + 7 of x
+//   total(sum)            the finished sums; `sum` is that of the group's activations
+template <class Dot, int Part, int Blocks, int Tokens>
+void add_part(const std::byte* w, std::size_t block_bytes, const std::int8_t* q, std::size_t columns,
+              Dot (&dot)[Blocks][Tokens]) {
+  int8x16_t x[Tokens];
+#pragma GCC unroll 8
+  for (int i = 0; i < Tokens; ++i) x[i] = vld1q_s8(q + static_cast<std::size_t>(i) * columns + Part * 16);
+#pragma GCC unroll 8
+  for (int b = 0; b < Blocks; ++b) {
+    const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes;
+    const Steps near = Dot::template load<Part, 0>(at);
+#pragma GCC unroll 8
+    for (int i = 0; i < Tokens; ++i) dot[b][i].template add<0>(near, x[i]);
+    const Steps far = Dot::template load<Part, 2>(at);
+#pragma GCC unroll 8
+    for (int i = 0; i < Tokens; ++i) dot[b][i].template add<2>(far, x[i]);
+  }
 }
 
 template <class Dot, int Blocks, int Tokens>
-void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
+void int_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::size_t groups = args.groups;
-  const std::size_t block_bytes = groups * sizeof(Q8Group);
+  const std::size_t block_bytes = groups * sizeof(typename Dot::Group);
   const std::byte* w = args.weights + block * block_bytes;
   Floats acc[Blocks][Tokens];
 #pragma GCC unroll 8
@@ -68,33 +125,19 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
 #pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = splat(0);
   }
-  for (std::size_t g = 0; g < groups; ++g, w += sizeof(Q8Group)) {
-    const std::int8_t* q = args.q + (t * groups + g) * kGroupColumns;
-    const float* scale = args.scale + t * groups + g;
+  for (std::size_t g = t * groups; g < (t + 1) * groups; ++g, w += sizeof(typename Dot::Group)) {
+    const std::int8_t* q = args.q + g * kGroupColumns;
     Dot dot[Blocks][Tokens];
-#pragma GCC unroll 1
-    for (std::size_t k = 0; k < kGroupColumns; k += 16) {  // unrolled, it would need more registers than there are
-      int8x16_t x[Tokens];
-#pragma GCC unroll 8
-      for (int i = 0; i < Tokens; ++i) x[i] = vld1q_s8(q + static_cast<std::size_t>(i) * groups * kGroupColumns + k);
-#pragma GCC unroll 8
-      for (int b = 0; b < Blocks; ++b) {
-        const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + k * kBlockRows;
-        const Steps near = load_steps(at);
-#pragma GCC unroll 8
-        for (int i = 0; i < Tokens; ++i) dot[b][i].template add<0>(near, x[i]);
-        const Steps far = load_steps(at + 64);
-#pragma GCC unroll 8
-        for (int i = 0; i < Tokens; ++i) dot[b][i].template add<2>(far, x[i]);
-      }
-    }
+    add_part<Dot, 0>(w, block_bytes, q, groups * kGroupColumns, dot);
+    __asm__ volatile("" ::: "memory");  // one part after the other: both at once need more registers than there are
+    add_part<Dot, 1>(w, block_bytes, q, groups * kGroupColumns, dot);
 #pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
       const Floats weight_scale = F16::load8(w + static_cast<std::size_t>(b) * block_bytes);
 #pragma GCC unroll 8
       for (int i = 0; i < Tokens; ++i) {
-        const Floats s = times(weight_scale, splat(scale[static_cast<std::size_t>(i) * groups]));
-        acc[b][i] = fused(dot[b][i].total(), s, acc[b][i]);
+        const std::size_t at = g + static_cast<std::size_t>(i) * groups;
+        acc[b][i] = fused(dot[b][i].total(args.sum[at]), times(weight_scale, splat(args.scale[at])), acc[b][i]);
       }
     }
   }
@@ -107,39 +150,45 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   }
 }
 
-// All tokens for `Blocks` blocks: their weights stay in the first cache while the tokens pass.
+// Tokens from t on for `Blocks` blocks, whose weights stay in the first cache while the tokens pass: tiles of `Tokens`,
+// then smaller ones.
 template <class Element, int Blocks, int Tokens>
-void float_strip(const MatmulArgs& args, std::size_t block) {
-  std::size_t t = 0;
+void float_strip(const MatmulArgs& args, std::size_t block, std::size_t t = 0) {
   for (; t + Tokens <= args.tokens; t += Tokens) float_tile<Element, Blocks, Tokens>(args, block, t);
-  for (; t < args.tokens; ++t) float_tile<Element, Blocks, 1>(args, block, t);
+  if constexpr (Tokens > 1) float_strip<Element, Blocks, Tokens / 2>(args, block, t);
 }
 template <class Dot, int Blocks, int Tokens>
-void q8_strip(const MatmulArgs& args, std::size_t block) {
-  std::size_t t = 0;
-  for (; t + Tokens <= args.tokens; t += Tokens) q8_tile<Dot, Blocks, Tokens>(args, block, t);
-  for (; t < args.tokens; ++t) q8_tile<Dot, Blocks, 1>(args, block, t);
+void int_strip(const MatmulArgs& args, std::size_t block, std::size_t t = 0) {
+  for (; t + Tokens <= args.tokens; t += Tokens) int_tile<Dot, Blocks, Tokens>(args, block, t);
+  if constexpr (Tokens > 1) int_strip<Dot, Blocks, Tokens / 2>(args, block, t);
 }
+
+#if defined(__aarch64__)
+constexpr int kFloatBlocks = 2;  // of a tile with 4 tokens: its sums take half of the 32 registers
+#else
+constexpr int kFloatBlocks = 1;
+#endif
 
 template <class Element>
 void matmul_float(const MatmulArgs& args) {
+  constexpr int kAlone = 4 * kFloatBlocks;
   std::size_t block = args.block_begin;
   if (args.tokens == 1) {
-    for (; block + 8 <= args.block_end; block += 8) float_tile<Element, 8, 1>(args, block, 0);
+    for (; block + kAlone <= args.block_end; block += kAlone) float_tile<Element, kAlone, 1>(args, block, 0);
   }
-  for (; block + 2 <= args.block_end; block += 2) float_strip<Element, 2, 4>(args, block);
+  for (; block + kFloatBlocks <= args.block_end; block += kFloatBlocks)
+    float_strip<Element, kFloatBlocks, 4>(args, block);
   for (; block < args.block_end; ++block) float_strip<Element, 1, 4>(args, block);
 }
 
-// A tile holds Dot::kTile sums of 8 rows, as many as leave the registers room for the operands.
 template <class Dot>
-void matmul_q8(const MatmulArgs& args) {
+void matmul_int(const MatmulArgs& args) {
   constexpr int kTile = Dot::kTile;
   std::size_t block = args.block_begin;
   if (args.tokens == 1) {
-    for (; block + kTile <= args.block_end; block += kTile) q8_tile<Dot, kTile, 1>(args, block, 0);
+    for (; block + kTile <= args.block_end; block += kTile) int_tile<Dot, kTile, 1>(args, block, 0);
   }
-  for (; block < args.block_end; ++block) q8_strip<Dot, 1, kTile>(args, block);
+  for (; block < args.block_end; ++block) int_strip<Dot, 1, kTile>(args, block);
 }
 
 }  // namespace

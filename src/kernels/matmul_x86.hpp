@@ -1,7 +1,7 @@
 // Matrix products on x86-64, for the table of kernels_x86.hpp: the vector tables differ only in how int8 products are
-// summed (class Dot). Internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to the bit.
-// The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
-// sums in registers.
+// summed (class Dot). Internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to the
+// bit. The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the
+// tile's sums in registers.
 #pragma once
 
 #include "kernels/kernels.hpp"
@@ -48,10 +48,45 @@ void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   }
 }
 
+// Integer weights. `Dot` says how one type is summed on one instruction set:
+//   Group             what one block and group is made of: 8 scales, then loads of 32 bytes
+//   kTokens           tokens of a tile, as many as the registers hold sums for
+//   kParts            pieces of 8 rows x 4 columns in a load: part p of load j holds columns 4 (j + p * loads) and on
+//   prepare<p>(load)  the operand of part p, made once for all tokens
+//   start(sum)        a group's first value, from the sum of its activations
+//   step(dot, w, x)   dot + w times four columns of x, which every lane holds
+//   total(dot, sum)   the finished sum, 32 bits a row
+template <class Dot, int Part, int Blocks, int Tokens>
+void part_sums(const std::byte* w, std::size_t block_bytes, const std::int8_t* q, std::size_t columns,
+               __m256i (&dot)[Blocks][Tokens]) {
+  constexpr std::size_t kLoads = kGroupColumns / 4 / Dot::kParts;
+  q += Part * kLoads * 4;
+#pragma GCC unroll 1
+  for (std::size_t j = 0; j < kLoads; ++j) {
+    typename Dot::Weights rows[Blocks];
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) {
+      const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + j * 32;
+      rows[b] = Dot::template prepare<Part>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < Tokens; ++i) {
+      std::int32_t four;  // columns of one token
+      __builtin_memcpy(&four, q + static_cast<std::size_t>(i) * columns + j * 4, 4);
+      const __m256i x = _mm256_set1_epi32(four);
+#pragma GCC unroll 8
+      for (int b = 0; b < Blocks; ++b) {
+        dot[b][i] = Dot::step(dot[b][i], rows[b], x);
+        __asm__ volatile("" : "+v"(dot[b][i]));  // one sum after the other, else GCC mixes and spills them
+      }
+    }
+  }
+}
+
 template <class Dot, int Blocks, int Tokens>
-void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
+void int_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   const std::size_t groups = args.groups;
-  const std::size_t block_bytes = groups * sizeof(Q8Group);
+  const std::size_t block_bytes = groups * sizeof(typename Dot::Group);
   const std::byte* w = args.weights + block * block_bytes;
   __m256 acc[Blocks][Tokens];
 #pragma GCC unroll 8
@@ -59,41 +94,29 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
 #pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) acc[b][i] = _mm256_setzero_ps();
   }
-  for (std::size_t g = 0; g < groups; ++g, w += sizeof(Q8Group)) {
-    const std::int8_t* q = args.q + (t * groups + g) * kGroupColumns;
-    const float* scale = args.scale + t * groups + g;
-    const std::int32_t* sum = args.sum + t * groups + g;
+  for (std::size_t g = t * groups; g < (t + 1) * groups; ++g, w += sizeof(typename Dot::Group)) {
     __m256i dot[Blocks][Tokens];
 #pragma GCC unroll 8
     for (int i = 0; i < Tokens; ++i) {
-      const __m256i start = Dot::start(sum[static_cast<std::size_t>(i) * groups]);
+      const __m256i start = Dot::start(_mm256_set1_epi32(args.sum[g + static_cast<std::size_t>(i) * groups]));
 #pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) dot[b][i] = start;
     }
-    for (std::size_t j = 0; j < kGroupColumns / 4; ++j) {
-      __m256i rows[Blocks];
+    const std::int8_t* q = args.q + g * kGroupColumns;
+    part_sums<Dot, 0, Blocks, Tokens>(w, block_bytes, q, groups * kGroupColumns, dot);
+    if constexpr (Dot::kParts > 1) part_sums<Dot, 1, Blocks, Tokens>(w, block_bytes, q, groups * kGroupColumns, dot);
+    __m256 weight_scale[Blocks];
+#pragma GCC unroll 8
+    for (int b = 0; b < Blocks; ++b) weight_scale[b] = F16::load8(w + static_cast<std::size_t>(b) * block_bytes);
+#pragma GCC unroll 8
+    for (int i = 0; i < Tokens; ++i) {
+      const std::size_t at = g + static_cast<std::size_t>(i) * groups;
+      const __m256 scale = _mm256_broadcast_ss(args.scale + at);
+      const __m256i sum = _mm256_set1_epi32(args.sum[at]);
 #pragma GCC unroll 8
       for (int b = 0; b < Blocks; ++b) {
-        const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + j * 32;
-        rows[b] = Dot::prepare(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-      }
-#pragma GCC unroll 8
-      for (int i = 0; i < Tokens; ++i) {
-        std::int32_t four;  // columns 4j .. 4j + 3 of one token
-        __builtin_memcpy(&four, q + static_cast<std::size_t>(i) * groups * kGroupColumns + j * 4, 4);
-        const __m256i x = _mm256_set1_epi32(four);
-#pragma GCC unroll 8
-        for (int b = 0; b < Blocks; ++b) dot[b][i] = Dot::step(dot[b][i], rows[b], x);
-      }
-    }
-#pragma GCC unroll 8
-    for (int b = 0; b < Blocks; ++b) {
-      const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes;
-      const __m256 weight_scale = F16::load8(at);
-#pragma GCC unroll 8
-      for (int i = 0; i < Tokens; ++i) {
-        const __m256 s = _mm256_mul_ps(weight_scale, _mm256_broadcast_ss(scale + static_cast<std::size_t>(i) * groups));
-        acc[b][i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[b][i]), s, acc[b][i]);
+        const __m256 total = _mm256_cvtepi32_ps(Dot::total(dot[b][i], sum));
+        acc[b][i] = _mm256_fmadd_ps(total, _mm256_mul_ps(weight_scale[b], scale), acc[b][i]);
       }
     }
   }
@@ -106,18 +129,17 @@ void q8_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
   }
 }
 
-// All tokens for `Blocks` blocks: their weights stay in the first cache while the tokens pass.
+// Tokens from t on for `Blocks` blocks, whose weights stay in the first cache while the tokens pass: tiles of `Tokens`,
+// then smaller ones.
 template <class Element, int Blocks, int Tokens>
-void float_strip(const MatmulArgs& args, std::size_t block) {
-  std::size_t t = 0;
+void float_strip(const MatmulArgs& args, std::size_t block, std::size_t t = 0) {
   for (; t + Tokens <= args.tokens; t += Tokens) float_tile<Element, Blocks, Tokens>(args, block, t);
-  for (; t < args.tokens; ++t) float_tile<Element, Blocks, 1>(args, block, t);
+  if constexpr (Tokens > 1) float_strip<Element, Blocks, (Tokens > 4 ? 4 : Tokens / 2)>(args, block, t);
 }
 template <class Dot, int Blocks, int Tokens>
-void q8_strip(const MatmulArgs& args, std::size_t block) {
-  std::size_t t = 0;
-  for (; t + Tokens <= args.tokens; t += Tokens) q8_tile<Dot, Blocks, Tokens>(args, block, t);
-  for (; t < args.tokens; ++t) q8_tile<Dot, Blocks, 1>(args, block, t);
+void int_strip(const MatmulArgs& args, std::size_t block, std::size_t t = 0) {
+  for (; t + Tokens <= args.tokens; t += Tokens) int_tile<Dot, Blocks, Tokens>(args, block, t);
+  if constexpr (Tokens > 1) int_strip<Dot, Blocks, (Tokens > 4 ? 4 : Tokens / 2)>(args, block, t);
 }
 
 template <class Element>
@@ -126,18 +148,18 @@ void matmul_float(const MatmulArgs& args) {
   if (args.tokens == 1) {
     for (; block + 8 <= args.block_end; block += 8) float_tile<Element, 8, 1>(args, block, 0);
   }
-  for (; block + 2 <= args.block_end; block += 2) float_strip<Element, 2, 4>(args, block);
-  for (; block < args.block_end; ++block) float_strip<Element, 1, 4>(args, block);
+  for (; block + 2 <= args.block_end; block += 2) float_strip<Element, 2, 6>(args, block);
+  for (; block < args.block_end; ++block) float_strip<Element, 1, 6>(args, block);
 }
 
 template <class Dot>
-void matmul_q8(const MatmulArgs& args) {
+void matmul_int(const MatmulArgs& args) {
   std::size_t block = args.block_begin;
   if (args.tokens == 1) {
-    for (; block + 4 <= args.block_end; block += 4) q8_tile<Dot, 4, 1>(args, block, 0);
+    for (; block + 4 <= args.block_end; block += 4) int_tile<Dot, 4, 1>(args, block, 0);
   }
-  for (; block + 2 <= args.block_end; block += 2) q8_strip<Dot, 2, 4>(args, block);
-  for (; block < args.block_end; ++block) q8_strip<Dot, 1, 4>(args, block);
+  for (; block + 2 <= args.block_end; block += 2) int_strip<Dot, 2, Dot::kTokens>(args, block);
+  for (; block < args.block_end; ++block) int_strip<Dot, 1, Dot::kTokens>(args, block);
 }
 
 }  // namespace

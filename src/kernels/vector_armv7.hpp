@@ -1,5 +1,5 @@
-// What 32-bit Arm lacks of the NEON intrinsics that the kernels use, under the names and with the results that they have
-// on aarch64. For vector_arm.hpp alone; all of it has internal linkage, compiled with each file's own flags.
+// What 32-bit Arm lacks of the NEON intrinsics that the kernels use, under the names and with the results that they
+// have on aarch64. For vector_arm.hpp alone; all of it has internal linkage, compiled with each file's own flags.
 // AArch32's NEON takes denormals for zeros and makes none, which the promise of kernels.hpp allows: half floats, the
 // only denormals it covers, become normal floats, and their conversion is exact here too. Its multiply-add (VFPv4) is
 // fused. What it has no instruction for, division and square root, the scalar unit does lane by lane, as IEEE says.
@@ -13,6 +13,10 @@ namespace minnow {
 namespace {
 
 inline float32x4_t vfmaq_n_f32(float32x4_t c, float32x4_t a, float b) { return vfmaq_f32(c, a, vdupq_n_f32(b)); }
+
+inline float32x4_t vfmaq_laneq_f32(float32x4_t c, float32x4_t a, float32x4_t b, int lane) {
+  return vfmaq_f32(c, a, vdupq_n_f32(b[lane]));
+}
 
 inline float32x4_t vdivq_f32(float32x4_t a, float32x4_t b) {
   float32x4_t y = a;

@@ -24,8 +24,9 @@ struct MatmulCase {
   std::uint32_t block_begin;
   std::uint32_t block_end;
 };
-inline constexpr MatmulCase kMatmulCases[] = {{1, 0, 1},  {1, 0, 2}, {2, 0, 3}, {3, 1, 6},  {2, 2, 9},   {1, 0, 8},
-                                              {1, 0, 19}, {5, 3, 4}, {4, 0, 4}, {12, 0, 2}, {1, 15, 26}, {2, 5, 5}};
+inline constexpr MatmulCase kMatmulCases[] = {{1, 0, 1},  {1, 0, 2},  {2, 0, 3},  {4, 0, 4},   {3, 1, 6},   {1, 3, 9},
+                                              {2, 2, 9},  {1, 0, 8},  {2, 1, 10}, {1, 5, 15},  {1, 15, 26}, {1, 1, 13},
+                                              {2, 7, 20}, {1, 0, 19}, {5, 3, 4},  {12, 0, 2},  {2, 5, 5}};
 
 // Deterministic random numbers.
 class Random {
@@ -95,27 +96,31 @@ inline Half any_half(Random& random) {
   }
 }
 
-// One block and group of q8 weights: every byte value, also -128, and scales that are 0, denormal and ordinary.
-inline void fill_q8(std::byte* at, std::size_t groups, Random& random) {
-  for (std::size_t g = 0; g < groups; ++g, at += sizeof(Q8Group)) {
-    Q8Group group;
-    const std::uint32_t kind = random.below(6);
+// Groups of q8 or q4 weights: every byte value, in q8 also -128, all nibbles at either end, and scales that are 0,
+// denormal, negative and ordinary.
+template <class Group>
+void fill_groups(std::byte* at, std::size_t groups, Random& random) {
+  for (std::size_t g = 0; g < groups; ++g, at += sizeof(Group)) {
+    Group group;
+    const std::uint32_t kind = random.below(7);
     for (Half& scale : group.scale) {
       scale = float_to_half(random.uniform(0.0001f, 0.02f));
       if (kind == 0) scale = static_cast<Half>(random.below(0x400));
       if (kind == 1) scale = 0;
+      if (kind == 2 || (kind == 0 && random.below(2) != 0)) scale = static_cast<Half>(scale | 0x8000u);
     }
-    for (auto& step : group.w) {
-      for (auto& row : step) {
-        for (std::int8_t& w : row) {
-          w = static_cast<std::int8_t>(random.below(256));
-          if (kind == 2) w = -128;
-          if (kind == 3) w = 127;
-        }
-      }
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(group.w);
+    for (std::size_t i = 0; i < sizeof group.w; ++i) {
+      bytes[i] = static_cast<std::uint8_t>(random.below(256));
+      if (kind == 3) bytes[i] = sizeof(Group) == sizeof(Q8Group) ? 0x80 : 0x00;  // the least weight
+      if (kind == 4) bytes[i] = sizeof(Group) == sizeof(Q8Group) ? 0x7f : 0xff;  // the largest
     }
     std::memcpy(at, &group, sizeof group);
   }
+}
+inline void fill_quantised(WeightType type, std::byte* at, std::size_t bytes, Random& random) {
+  if (type == WeightType::q8) fill_groups<Q8Group>(at, bytes / sizeof(Q8Group), random);
+  if (type == WeightType::q4) fill_groups<Q4Group>(at, bytes / sizeof(Q4Group), random);
 }
 
 }  // namespace minnow::test

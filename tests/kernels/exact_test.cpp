@@ -36,8 +36,8 @@ struct MatmulBuffers {
         sum[g] += q[k];
       }
     }
-    if (type == WeightType::q8) {
-      fill_q8(weights.data(), weights.bytes() / sizeof(Q8Group), random);
+    if (is_quantised(type)) {
+      fill_quantised(type, weights.data(), weights.bytes(), random);
     } else if (type == WeightType::f16) {
       for (std::size_t i = 0; i < weights.bytes(); i += sizeof(Half)) {
         const Half h = any_half(random);
@@ -127,7 +127,7 @@ TEST_CASE("exact: the instruction sets that run here") {
   CHECK(select_kernels(Isa::best) == running.back());
   for (const Kernels* table : running) {
     CHECK(select_kernels(table->isa)->isa == table->isa);
-    for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8}) {
+    for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8, WeightType::q4}) {
       CHECK((table->matmul[static_cast<int>(type)] != nullptr));
     }
   }
@@ -136,6 +136,7 @@ TEST_CASE("exact: the instruction sets that run here") {
 TEST_CASE("exact: matmul f32") { check_matmuls(WeightType::f32); }
 TEST_CASE("exact: matmul f16") { check_matmuls(WeightType::f16); }
 TEST_CASE("exact: matmul q8") { check_matmuls(WeightType::q8); }
+TEST_CASE("exact: matmul q4") { check_matmuls(WeightType::q4); }
 
 TEST_CASE("exact: quantise") {
   for_each_set([](const Kernels& table) {

@@ -92,12 +92,12 @@ TEST_CASE("truth: log within 1e-15, relative") {  // 4.2e-16
 
 TEST_CASE("truth: matmul") {
   constexpr std::uint32_t kGroups = 12, kBlocks = 2, kTokens = 3, kColumns = kGroups * kGroupColumns;
-  for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8}) {
+  for (const WeightType type : {WeightType::f32, WeightType::f16, WeightType::q8, WeightType::q4}) {
     CAPTURE(static_cast<int>(type));
     Random random(3);
     std::vector<std::byte> weights(std::size_t{kBlocks} * kGroups * group_bytes(type));
-    if (type == WeightType::q8) {
-      fill_q8(weights.data(), weights.size() / sizeof(Q8Group), random);
+    if (is_quantised(type)) {
+      fill_quantised(type, weights.data(), weights.size(), random);
     } else {
       for (std::size_t i = 0; i < std::size_t{kBlocks} * kBlockRows * kColumns; ++i) {
         const auto w = static_cast<float>(random.normal());
@@ -132,15 +132,15 @@ TEST_CASE("truth: matmul") {
         gather_row(weights.data(), type, kColumns, r, row.data());
         double exact = bias[r], magnitude = std::fabs(bias[r]);
         for (std::uint32_t k = 0; k < kColumns; ++k) {
-          const double in = type == WeightType::q8
+          const double in = is_quantised(type)
                                 ? static_cast<double>(q[t * kColumns + k]) * scale[(t * kColumns + k) / kGroupColumns]
                                 : static_cast<double>(x[t * kColumns + k]);
           exact += row[k] * in;
           magnitude += std::fabs(row[k] * in);
         }
-        // A chain of n additions errs by at most n half units of the sum of magnitudes; q8 has a product of scales
-        // more.
-        const double steps = type == WeightType::q8 ? kGroups + 2 : kColumns + 1;
+        // A chain of n additions errs by at most n half units of the sum of magnitudes; q8 and q4 have a product of
+        // scales more.
+        const double steps = is_quantised(type) ? kGroups + 2 : kColumns + 1;
         CHECK(std::fabs(out[t * bias.size() + r] - exact) <= steps * kEpsilon * magnitude);
       }
     }
