@@ -156,7 +156,7 @@ TEST_CASE("exact: attention scores and mix") {
   std::uint32_t turn = 0;
   for (const std::uint32_t head_size : kHeadSizes) {
     for (const std::uint32_t first_slot : kFirstSlots) {
-      for (std::uint32_t count = 1; count <= kAttentionTile; count += head_size < 40 ? 1 : 3) {
+      for (std::uint32_t count = 1; count <= kAttentionTile; count += head_size < 40 ? 1 : 7) {
         CAPTURE(head_size);
         CAPTURE(first_slot);
         CAPTURE(count);

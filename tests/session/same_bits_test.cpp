@@ -33,14 +33,12 @@ std::vector<Family> cases() {
   return all;
 }
 
-}  // namespace
-
-TEST_CASE("same bits: instruction sets, threads, splits, weight and cache types") {
+// Every instruction set, weight and cache type and split, with pools of these widths, against one run of the reference.
+void check_all(const std::vector<std::uint32_t>& widths) {
   const Kernels* tables[kMaxKernels];
   const std::size_t n_tables = available_kernels(tables);
-  ThreadPool pools[4];
-  const std::uint32_t widths[4] = {1, 2, 3, 8};
-  for (int i = 0; i < 4; ++i) REQUIRE(ThreadPool::create(widths[i], &pools[i]) == Status::ok);
+  std::vector<ThreadPool> pools(widths.size());
+  for (std::size_t i = 0; i < widths.size(); ++i) REQUIRE(ThreadPool::create(widths[i], &pools[i]) == Status::ok);
 
   for (Family& c : cases()) {
     for (std::uint32_t type = 0; type < 3; ++type) {
@@ -75,6 +73,11 @@ TEST_CASE("same bits: instruction sets, threads, splits, weight and cache types"
     }
   }
 }
+
+}  // namespace
+
+TEST_CASE("same bits: instruction sets, splits, weight and cache types") { check_all({1}); }
+TEST_CASE("same bits: threads") { check_all({2, 3, 8}); }
 
 TEST_CASE("same bits: the last logits of a plain feed are those of a feed that keeps all") {
   HandShape shape;
