@@ -1,4 +1,4 @@
-// Everything that the aarch64 tables share: they differ only in how four int8 products are summed (class Dot).
+// Everything that the Arm tables share: they differ only in how four int8 products are summed (class Dot).
 // For the kernels_*.cpp of Arm alone; all of it has internal linkage, compiled with each file's own flags.
 // Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp, those on rows of numbers in rows_arm.hpp,
 // the matrix products in matmul_arm.hpp.

@@ -1,4 +1,4 @@
-// The aarch64 kernels on rows of numbers: norms, sums, activations, rotation, conversion. For kernels_arm.hpp alone.
+// The Arm kernels on rows of numbers: norms, sums, activations, rotation, conversion. For kernels_arm.hpp alone.
 // Same functions in the same order as rows_ref.hpp and rows_x86.hpp.
 #pragma once
 

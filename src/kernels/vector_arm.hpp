@@ -13,6 +13,13 @@
 namespace minnow {
 namespace {
 
+// Of 128 bits. Tiles are as large as they allow.
+#if defined(__aarch64__)
+constexpr int kVectorRegisters = 32;
+#else
+constexpr int kVectorRegisters = 16;
+#endif
+
 // Eight lanes.
 struct Floats {
   float32x4_t low, high;
