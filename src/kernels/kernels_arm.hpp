@@ -46,6 +46,10 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
+// Attention's tiles: so many queries beside 2 vectors of positions or dimensions, or so many vectors of one query.
+constexpr std::uint32_t kQueryTile = kVectorRegisters / 8;
+constexpr std::uint32_t kLoneTile = kVectorRegisters / 4;
+
 // Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds.
 template <class Element, int Queries, int Blocks>
 void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
@@ -96,10 +100,10 @@ void attention_scores(const ScoreArgs& a) {
   const float* q = a.q;
   float* out = a.out - before;
   std::uint32_t j = a.queries;
-  for (; j >= 4; j -= 4, q += 4 * a.q_pitch, out += 4 * a.out_pitch) {
-    score_queries<Element, 4, 2>(a, q, keys, blocks, out);
+  for (; j >= kQueryTile; j -= kQueryTile, q += kQueryTile * a.q_pitch, out += kQueryTile * a.out_pitch) {
+    score_queries<Element, kQueryTile, 2>(a, q, keys, blocks, out);
   }
-  for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, 8>(a, q, keys, blocks, out);
+  for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, kLoneTile>(a, q, keys, blocks, out);
 }
 
 float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
@@ -173,8 +177,10 @@ void attention_mix(const MixArgs& a) {
   const float* c = a.c;
   float* o = a.o;
   std::uint32_t j = a.queries;
-  for (; j >= 4; j -= 4, p += 4 * a.p_pitch, c += 4, o += 4 * a.o_pitch) mix_queries<Element, 4, 2>(a, p, c, 0, o);
-  for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
+  for (; j >= kQueryTile; j -= kQueryTile, p += kQueryTile * a.p_pitch, c += kQueryTile, o += kQueryTile * a.o_pitch) {
+    mix_queries<Element, kQueryTile, 2>(a, p, c, 0, o);
+  }
+  for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, kLoneTile>(a, p, c, 0, o);
 }
 
 // The whole table, for one way to sum int8 products.

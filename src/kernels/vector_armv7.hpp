@@ -56,7 +56,11 @@ inline int16x8_t vmlal_high_s8(int16x8_t c, int8x16_t a, int8x16_t b) {
   return vmlal_s8(c, vget_high_s8(a), vget_high_s8(b));
 }
 
-inline int32x4_t vdupq_laneq_s32(int32x4_t a, int lane) { return vdupq_n_s32(a[lane]); }
+// Not by a[lane], which goes by way of a core register.
+inline int32x4_t vdupq_laneq_s32(int32x4_t a, int lane) {
+  const int32x2_t half = lane < 2 ? vget_low_s32(a) : vget_high_s32(a);
+  return lane % 2 == 0 ? vdupq_lane_s32(half, 0) : vdupq_lane_s32(half, 1);
+}
 
 }  // namespace
 }  // namespace minnow
