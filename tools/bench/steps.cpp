@@ -19,7 +19,7 @@ void feed(Session* session, const Token* tokens, std::uint32_t n) {
   static_cast<void>(session->feed(Span<const Token>(tokens, n)));
 }
 
-// Forgets all but the first `position` tokens. Only for a context that has never been full.
+// Forgets all but the first `position` tokens. Only while nothing has been shifted out of the context.
 void rewind(SessionState* state, std::uint32_t position) { state->ring.count = position; }
 
 std::vector<std::uint32_t> prefill_lengths(std::uint32_t context) {
@@ -58,7 +58,7 @@ void measure_prefill(LoadedSession* session, TimePlan* plan, BenchResult* out) {
   double a_token = 0;  // seconds, at the length before
   for (const std::uint32_t length : prefill_lengths(session->context)) {
     const double expected = a_token * length;
-    if (expected > plan->seconds_left() / 2) {
+    if (expected > plan->seconds_left()) {
       out->left_out.push_back("prefill of " + std::to_string(length) + " tokens with " +
                               std::to_string(session->pool.width()) + plural(session->pool.width(), " thread") +
                               ": about " + seconds_text(expected));
@@ -95,14 +95,19 @@ void measure_decode(LoadedSession* session, TimePlan* plan, BenchResult* out) {
     if (result.threads == session->pool.width()) filled = std::max(filled, result.length);
   }
   filled = std::min(filled, last);
-  session->session.reset();
-  feed(&session->session, tokens.data(), filled);
+  if (state->ring.count >= filled) {  // the longest prompt is still there
+    rewind(state, filled);
+  } else {
+    session->session.reset();
+    feed(&session->session, tokens.data(), filled);
+  }
   std::vector<DecodeResult> results;
   std::vector<std::uint32_t> positions = {last, context / 2, 0};
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   for (const std::uint32_t position : positions) {
+    const std::uint32_t label = position == last ? context : position;
     if (position > filled) {
-      out->left_out.push_back("decode at context " + std::to_string(position) + ", which could not be filled in time");
+      out->left_out.push_back("decode at context " + std::to_string(label) + ", as prompts of that length");
       plan->skip();
       continue;
     }
@@ -115,7 +120,7 @@ void measure_decode(LoadedSession* session, TimePlan* plan, BenchResult* out) {
     plan->repeat([&] { runs.push_back(seconds_of(calls, once) / steps); });
     DecodeResult result;
     result.threads = session->pool.width();
-    result.context = position == last ? context : position;
+    result.context = label;
     result.seconds = figure_of(runs);
     result.bytes = static_cast<double>(out->step_bytes) + cache_bytes(*state, position + (steps + 1) / 2);
     results.push_back(result);
