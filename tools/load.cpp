@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <thread>
 
 #include "kernels/kernels.hpp"
 #include "model/view.hpp"
@@ -14,8 +13,8 @@
 namespace minnow {
 namespace {
 
-// A model below this stays in the caches of one core, where threads cost more than they bring.
-constexpr std::uint64_t kThreadsFrom = 32u << 20;
+// One thread for so many bytes of a layer: a share of its products that takes some ten times what handing it over does.
+constexpr std::uint64_t kLayerBytesAThread = 96u << 10;
 constexpr std::uint32_t kMaxDefaultThreads = 8;
 
 // A model from this on is read, not mapped: pages of 4 KiB that no longer fit the table of pages cost time at every
@@ -50,10 +49,11 @@ std::string present_isas() {
 
 }  // namespace
 
-std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes) {
+std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes, std::uint32_t n_layer) {
   if (options.threads != 0) return static_cast<std::uint32_t>(options.threads);
-  if (model_bytes < kThreadsFrom) return 1;
-  return std::clamp(std::thread::hardware_concurrency(), 1u, kMaxDefaultThreads);
+  const std::uint64_t useful = model_bytes / std::max(n_layer, 1u) / kLayerBytesAThread;
+  const std::uint32_t most = std::min(ThreadPool::usable_cores(), kMaxDefaultThreads);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(useful, 1, most));
 }
 
 void add_session_options(Options* options, SessionOptions* out) {
@@ -65,7 +65,7 @@ void add_session_options(Options* options, SessionOptions* out) {
                    {"q8", static_cast<std::uint32_t>(KvType::q8)}},
                   &out->kv, "store keys and values as f16 or f32 (f32 for f32 models, else f16)");
   options->number("threads", "N", 1, kMaxWorkers, &out->threads,
-                  "threads (1; for models over 32 MB the cores, up to 8)");
+                  "threads (one for each 96 KB of a layer, up to the cores and 8)");
   options->number("batch", "N", 1, kMaxBatch, &out->batch,
                   ("prompt tokens computed together (" + std::to_string(kDefaultBatch) + ")").c_str());
   std::vector<Choice> policies;
@@ -164,7 +164,7 @@ int prepare_session(const std::string& command, const LoadedModel& model, const 
   if (const int status = session_config(command, model.info.block_size, options, &out->config); status != kDone) {
     return status;
   }
-  const std::uint32_t threads = threads_for(options, model.info.file_bytes);
+  const std::uint32_t threads = threads_for(options, model.info.file_bytes, model.info.n_layer);
   if (threads > 1 && ThreadPool::create(threads, &out->pool) != Status::ok) {
     return complain(command, "cannot start threads");
   }

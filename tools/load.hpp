@@ -26,8 +26,8 @@ struct SessionOptions {
 
   Load how_to_load() const { return static_cast<Load>(load); }
 };
-// The threads that a model of this many bytes gets.
-std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes);
+// The threads that a model of this many bytes and layers gets.
+std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes, std::uint32_t n_layer);
 void add_session_options(Options* options, SessionOptions* out);
 
 struct LoadedModel {

@@ -148,7 +148,7 @@ int plan_shape(PlanOptions options, Plan* out) {
   SessionConfig config;
   if (const int status = session_config(kCommand, c.block_size, options.session, &config); status != kDone)
     return status;
-  config.executor.width = threads_for(options.session, out->parameters.weight_bytes);
+  config.executor.width = threads_for(options.session, out->parameters.weight_bytes, c.n_layer);
   if (config.executor.width > 1) config.executor.run = [](void*, std::uint32_t, Job, void*) {};  // only counted
   SessionShape shape;
   Status status = session_shape(c, config, &shape);

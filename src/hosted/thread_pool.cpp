@@ -1,6 +1,7 @@
 // A pool of std::threads that run the jobs of one Executor. Needs POSIX threads; built with exceptions, since
 // std::thread throws.
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ struct ThreadPool::State {
   std::atomic<bool> stop{false};
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
   bool may_spin = true;
-  std::uint32_t most_awake = 1;
+  std::uint32_t most_awake = 0;
   std::mutex mutex;
   std::condition_variable work;
   std::condition_variable finished;
@@ -166,15 +167,22 @@ void ThreadPool::State::work_loop() noexcept {
   }
 }
 
+std::uint32_t ThreadPool::usable_cores() noexcept {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+#endif
+  return std::max(std::thread::hardware_concurrency(), 1u);
+}
+
 Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
   if (out == nullptr || width == 0 || width > kMaxWorkers) return Status::bad_argument;
   ThreadPool pool;
   pool.state_ = new (std::nothrow) State;
   if (pool.state_ == nullptr) return Status::io_error;
   State* const state = pool.state_;
-  const std::uint32_t cores = std::thread::hardware_concurrency();  // 0: unknown
-  state->may_spin = cores != 1;
-  state->most_awake = cores == 0 ? width : std::max(cores, 2u) - 1;
+  state->may_spin = usable_cores() > 1;
+  state->most_awake = usable_cores() - 1;
   try {
     state->threads.reserve(width - 1);
   } catch (...) {

@@ -95,46 +95,58 @@ bool heads_quantise(const SessionState& s, const Matrix& c_proj) noexcept {
   return is_quantised(c_proj) && s.config->head_size % kGroupColumns == 0;
 }
 
-// One query head of tokens t .. t + n - 1.
-void attend_head(SessionState& s, std::uint32_t layer, std::uint32_t t, std::uint32_t n, std::uint32_t h,
-                 std::uint32_t worker) noexcept {
+// What is the same for all heads of a layer.
+AttendArgs attend_args(const SessionState& s, std::uint32_t worker) noexcept {
   const Config& c = *s.config;
-  const std::size_t head = head_index(s, layer, h / (c.n_head / c.n_kv_head));
-  const std::uint32_t position = s.ring.count + t;
   AttendArgs args;
-  args.q = s.qkv + std::size_t{t} * s.widths.qkv + std::size_t{h} * c.head_size;
   args.q_pitch = s.widths.qkv;
-  args.queries = n;
   args.head_size = c.head_size;
-  args.keys = s.keys + head * s.key_head_bytes;
-  args.values = s.values + head * s.value_head_bytes;
   args.kv = s.shape.kv == KvType::f32 ? 0 : 1;
   args.ring = s.ring;
-  args.count = position + 1;
   args.scale = c.attention_scale != 0 ? c.attention_scale : 1.0f / std::sqrt(static_cast<float>(c.head_size));
   args.scratch = worker_scratch(s, worker);
-  args.out = s.attended + std::size_t{t} * s.widths.attended + std::size_t{h} * c.head_size;
   args.out_pitch = s.widths.attended;
-  if (s.probe.row != nullptr) args.probabilities_or_null = s.probe.row(s.probe.user, layer, h, position);
-  attend(*s.kernels, args);
-  if (!heads_quantise(s, s.weights.layers[layer].attn_c_proj)) return;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t at = (t + i) * s.widths.attended + std::size_t{h} * c.head_size;
-    quantise_at(s, s.attended + at, at, c.head_size / kGroupColumns, s.q_input);
+  return args;
+}
+
+// Query head h of tokens t .. t + args->queries - 1.
+void attend_head(const SessionState& s, std::uint32_t layer, std::uint32_t h, std::uint32_t t,
+                 AttendArgs* args) noexcept {
+  const std::size_t column = std::size_t{h} * args->head_size;
+  const std::size_t head = head_index(s, layer, h / (s.config->n_head / s.config->n_kv_head));
+  args->q = s.qkv + std::size_t{t} * s.widths.qkv + column;
+  args->keys = s.keys + head * s.key_head_bytes;
+  args->values = s.values + head * s.value_head_bytes;
+  args->count = s.ring.count + t + 1;
+  args->out = s.attended + std::size_t{t} * s.widths.attended + column;
+  if (s.probe.row != nullptr) {
+    args->probabilities_or_null = s.probe.row(s.probe.user, layer, h, s.ring.count + t);
   }
+  attend(*s.kernels, *args);
 }
 
 // All heads of n tokens: a head after the other, so that its keys and values stay in a cache while its queries pass.
-void attend_heads(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
+void attend_heads(const SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
   const std::uint32_t n_head = s.config->n_head;
+  const std::uint32_t head_size = s.config->head_size;
   const std::uint32_t together = s.probe.row != nullptr ? 1 : kAttendQueries;
   const std::uint32_t turns = (n + together - 1) / together;
-  const std::uint64_t work = std::uint64_t{n} * n_head * s.config->head_size * (s.ring.count + n) * sizeof(float);
+  const bool quantise = heads_quantise(s, s.weights.layers[layer].attn_c_proj);
+  const std::uint64_t work = std::uint64_t{n} * n_head * head_size * (s.ring.count + n) * sizeof(float);
   const std::uint32_t jobs = worthwhile_jobs(work, s.shape.workers, 1);
   for_parts(s, n_head * turns, jobs, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
+    AttendArgs args = attend_args(s, worker);
+    std::uint32_t h = begin / turns;
+    std::uint32_t t = begin % turns * together;
     for (std::uint32_t i = begin; i < end; ++i) {
-      const std::uint32_t t = i % turns * together;
-      attend_head(s, layer, t, n - t < together ? n - t : together, i / turns, worker);
+      args.queries = n - t < together ? n - t : together;
+      attend_head(s, layer, h, t, &args);
+      for (std::size_t row = t; quantise && row < t + args.queries; ++row) {
+        const std::size_t at = row * s.widths.attended + std::size_t{h} * head_size;
+        quantise_at(s, s.attended + at, at, head_size / kGroupColumns, s.q_input);
+      }
+      t += together;
+      if (t >= n) t = 0, ++h;
     }
   });
 }
@@ -165,10 +177,11 @@ void attention_block(SessionState& s, std::uint32_t layer, std::uint32_t n) noex
   attend_heads(s, layer, n);
 
   if (is_quantised(w.attn_c_proj) && !heads_quantise(s, w.attn_c_proj)) {
-    for (std::size_t t = 0; t < n; ++t) {
-      const std::size_t at = t * s.widths.attended;
-      quantise_at(s, s.attended + at, at, s.widths.attended / kGroupColumns, s.q_input);
-    }
+    const std::size_t width = s.widths.attended;
+    for_parts(s, n, token_jobs(s, n, s.widths.attended), [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+      const auto groups = static_cast<std::uint32_t>((end - begin) * width / kGroupColumns);
+      quantise_at(s, s.attended + begin * width, begin * width, groups, s.q_input);
+    });
   }
   Product project;
   project.w = &w.attn_c_proj;

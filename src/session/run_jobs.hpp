@@ -20,7 +20,7 @@ constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t worke
 // Calls body(part, begin, end) for `parts` parts that cover 0 .. count - 1 in order, none empty; on the calling thread
 // alone when one part is enough. Body: a callable; parts may run in any order and at once.
 template <class Body>
-void for_parts(SessionState& s, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
+void for_parts(const SessionState& s, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
   if (parts > count) parts = count;
   if (parts <= 1 || s.executor.run == nullptr) {
     body(0u, 0u, count);

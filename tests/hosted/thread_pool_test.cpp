@@ -1,6 +1,7 @@
 // ThreadPool: every job exactly once, for any width and count; from several threads; with sleeps between; signals.
 #include <doctest/doctest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -92,7 +93,7 @@ TEST_CASE("thread_pool: threads that have gone to sleep wake up") {
 TEST_CASE("thread_pool: the threads take part, in every run") {
   ThreadPool pool;
   REQUIRE(ThreadPool::create(2, &pool) == Status::ok);
-  if (pool.width() < 2) return;
+  if (pool.width() < 2 || ThreadPool::usable_cores() == 1) return;  // on one core the caller does all
   // Two jobs that wait for each other, which the caller alone cannot satisfy; the deadline only ends a failing test.
   struct Meeting {
     std::atomic<int> arrived{0};
@@ -119,7 +120,7 @@ TEST_CASE("thread_pool: the threads take part, in every run") {
 TEST_CASE("thread_pool: more threads than cores, and neighbours that never rest") {
   std::atomic<bool> stop{false};
   std::vector<std::thread> neighbours;
-  for (std::uint32_t i = 0; i < std::thread::hardware_concurrency(); ++i) {
+  for (std::uint32_t i = 0; i < ThreadPool::usable_cores(); ++i) {
     neighbours.emplace_back([&stop] {
       while (!stop.load(std::memory_order_relaxed)) {
       }
@@ -194,6 +195,27 @@ TEST_CASE("thread_pool: signals stay off its threads") {
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   CHECK(sigismember(&mask, SIGINT) == 0);  // the caller's mask is as it was
 }
+
+#if defined(__linux__)
+TEST_CASE("thread_pool: only the cores that the caller may use count") {
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CHECK(ThreadPool::usable_cores() == static_cast<std::uint32_t>(CPU_COUNT(&before)));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  CHECK(ThreadPool::usable_cores() == 1);
+  ThreadPool pool;  // its threads only sleep
+  REQUIRE(ThreadPool::create(5, &pool) == Status::ok);
+  Counts counts(20);
+  for (int round = 0; round < 100; ++round) run(pool.executor(), 20, Counts::job, &counts);
+  CHECK(counts.each_is(100));
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+#endif
 
 TEST_CASE("thread_pool: create, move, destroy") {
   ThreadPool pool;

@@ -1,6 +1,7 @@
 // `minnow plan`: the program's figures; the arithmetic has its own test.
-#include <thread>
+#include <algorithm>
 
+#include "minnow/hosted.hpp"
 #include "tests/tools/child.hpp"
 
 namespace {
@@ -45,7 +46,7 @@ TEST_CASE("plan: a model, and its shape without the file, need the same session"
 
 TEST_CASE("plan: a large shape is counted with the threads that its file would get") {
   const std::vector<std::string> large = {"plan", "--n-layer", "12", "--json"};
-  const unsigned threads = std::min(8u, std::max(1u, std::thread::hardware_concurrency()));
+  const unsigned threads = std::min(8u, minnow::ThreadPool::usable_cores());
   std::vector<std::string> told = large;
   told.insert(told.end(), {"--threads", std::to_string(threads)});
   CHECK(run_program(large).out == run_program(told).out);

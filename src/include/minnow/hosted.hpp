@@ -35,8 +35,8 @@ class FileMap {
   Span<const std::byte> bytes_;
 };
 
-// Threads that wait for jobs: they spin briefly, then sleep. The calling thread works too, so a pool of width 1 has no
-// threads. Signals are blocked on the threads. Destroy it only while no job runs; do not use it in a forked child.
+// Threads that wait for jobs: they spin for 50 microseconds, then sleep. The calling thread works too, so a pool of
+// width 1 has no threads. However wide the pool, no more threads are woken than there are cores. Signals are blocked on the threads. Destroy it only while no job runs; do not use it in a forked child.
 class ThreadPool {
  public:
   ThreadPool() noexcept = default;
@@ -49,6 +49,8 @@ class ThreadPool {
   // 1 <= width <= kMaxWorkers. Where the system grants fewer threads the pool is narrower; see width().
   // Errors: bad_argument, io_error (no memory).
   static Status create(std::uint32_t width, ThreadPool* out) noexcept;
+  // Cores that the calling thread may run on, at least 1. A wider pool works, but no faster.
+  static std::uint32_t usable_cores() noexcept;
   std::uint32_t width() const noexcept;
   Executor executor() noexcept;  // valid as long as the pool is not moved or destroyed
 
