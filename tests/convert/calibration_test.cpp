@@ -184,6 +184,37 @@ TEST_CASE("calibration: what cannot be used is refused in one line, and nothing 
   CHECK(read_file(folder / "beyond.bin") == before);
 }
 
+TEST_CASE("calibration: the output matrix stays q8 unless q4 is asked for") {
+  const TemporaryFolder folder;
+  const auto output_type = [&](const std::string& checkpoint, const std::vector<std::string>& more, Role role) {
+    std::vector<std::string> arguments = more;
+    arguments.insert(arguments.end(), {"--no-text", "--threads", "2"});
+    const Outcome outcome = convert_q4(folder / "m", arguments, checkpoint);
+    CAPTURE(outcome.message);
+    REQUIRE(outcome.status == 0);
+    const std::string bytes = read_file(folder / "m");
+    FileHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    for (std::size_t i = 0; i < header.tensor_count; ++i) {
+      TensorEntry entry;
+      std::memcpy(&entry, &bytes[sizeof header + i * sizeof entry], sizeof entry);
+      if (entry.role == role) return static_cast<WeightType>(entry.type);
+    }
+    return WeightType::f32;
+  };
+  const std::string untied = fixture("relatives/hugging_face_untied/model.safetensors");
+  CHECK(output_type(kRandom, {"--calibrate-tokens", "96"}, Role::wte) == WeightType::q8);
+  CHECK(contains(provenance_of(folder / "m"), "\noutput_type=q8\n"));
+  CHECK(output_type(kRandom, {"--calibrate-tokens", "96", "--output-type", "q4"}, Role::wte) == WeightType::q4);
+  CHECK(contains(provenance_of(folder / "m"), "\noutput_type=q4\n"));
+  CHECK(output_type(kRandom, {"--calibrate", "none", "--output-type", "q4"}, Role::wte) == WeightType::q4);
+  CHECK(output_type(untied, {"--calibrate-tokens", "96", "--output-type", "q4"}, Role::wte) == WeightType::q8);
+  CHECK(output_type(untied, {"--calibrate-tokens", "96", "--output-type", "q4"}, Role::lm_head_weight) ==
+        WeightType::q4);
+  CHECK(output_type(untied, {"--calibrate-tokens", "96"}, Role::lm_head_weight) == WeightType::q8);
+  CHECK(convert({kRandom, "-o", folder / "n", "--output-type", "q4"}).status == 2);
+}
+
 TEST_CASE("calibration: every family is rounded, and runs") {
   const TemporaryFolder folder;
   const std::vector<std::vector<std::string>> relatives = {
@@ -206,9 +237,7 @@ TEST_CASE("calibration: every family is rounded, and runs") {
     std::memcpy(file.data(), bytes.data(), bytes.size());
     const Model model = minnow::test::open_model(file);
     CHECK(model.verify() == Status::ok);
-    SessionConfig config;
-    config.isa = Isa::reference;
-    Rig rig(model, config);
+    Rig rig(model, {});
     const std::vector<Token> tokens = {1, 2, 3};
     CHECK(rig.session.feed({tokens.data(), tokens.size()}) == Status::ok);
   }

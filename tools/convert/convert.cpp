@@ -8,6 +8,7 @@
 #include "minnow/minnow.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
+#include "tools/convert/progress.hpp"
 #include "tools/convert/quantised.hpp"
 #include "tools/convert/recognise.hpp"
 #include "tools/convert/refusal.hpp"
@@ -16,7 +17,6 @@
 #include "tools/convert/vocabulary.hpp"
 #include "tools/id_stream.hpp"
 #include "tools/options.hpp"
-#include "tools/process.hpp"
 #include "tools/signals.hpp"
 
 namespace minnow {
@@ -45,7 +45,8 @@ struct Arguments {
   std::uint32_t gelu = kNotGiven;
   std::uint32_t attention_scale = kNotGiven;
   std::uint32_t positions = kNotGiven;
-  std::string calibrate = "self";      // or none, auto, a file
+  std::string calibrate = "self";  // or none, auto, a file
+  std::uint32_t output_type = static_cast<std::uint32_t>(WeightType::q8);
   std::uint64_t calibrate_tokens = 0;  // 0: the default
   std::uint64_t threads = 0;           // 0: one a core
   bool no_text = false;
@@ -89,6 +90,8 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
                "of q4: a text or ids like nanoGPT's train.bin; auto: data/<dataset>/train.bin; self: what the model "
                "writes; none: plain rounding (self)");
   options.number("calibrate-tokens", "N", 1, 1u << 28, &out->calibrate_tokens, "of it (8192 of self, 24576 of a file)");
+  options.choice("output-type", "q8|q4", {{"q8", number(WeightType::q8)}, {"q4", number(WeightType::q4)}},
+                 &out->output_type, "of q4: how the output matrix, tied with the embedding or not, is stored (q8)");
   options.number("threads", "N", 1, kMaxWorkers, &out->threads, "of q4; they never change the file (one a core)");
   options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
   options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
@@ -121,6 +124,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   if (out->calibrate_tokens != 0 && (!q4 || out->calibrate == "none")) {
     misuse = "found --calibrate-tokens, expected --type q4 and a calibration with it";
   }
+  if (out->output_type == number(WeightType::q4) && !q4) misuse = "found --output-type q4, expected --type q4 with it";
   if (!misuse.empty()) {
     *status = complain(kCommand, misuse, kMisused);
     return false;
@@ -128,31 +132,6 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   if (!model_given) out->model = default_model_name(out->checkpoint);
   return true;
 }
-
-// One line on a terminal, once something takes longer than a second.
-class Progress {
- public:
-  void show(const char* what, std::uint64_t done, std::uint64_t total) {
-    if (!terminal_ || total == 0) return;
-    const double now = seconds_now();
-    if (now - start_ < 1.0 || now - last_ < 0.1) return;
-    last_ = now;
-    const double percent = 100.0 * static_cast<double>(done) / static_cast<double>(total);
-    std::fprintf(stderr, "\rminnow %s: %-8s %3.0f %%", kCommand, what, percent);
-    shown_ = true;
-  }
-  void clear() {
-    if (shown_) std::fprintf(stderr, "\r%40s\r", "");
-    shown_ = false;
-  }
-  ~Progress() { clear(); }
-
- private:
-  bool terminal_ = stderr_is_terminal();
-  bool shown_ = false;
-  double start_ = seconds_now();
-  double last_ = 0;
-};
 
 std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& vocabulary, const ModelPlan& plan,
                             const std::vector<std::string>& calibration, Progress* progress) {
@@ -318,8 +297,18 @@ class Conversion {
     if (check_config(plan_.config, &fault) != Status::ok) {
       refuse(fault.what, "; expected a model that minnow runs; this checkpoint cannot be converted yet");
     }
+    if (static_cast<WeightType>(arguments_.type) == WeightType::q4) choose_output_type();
     if (arguments_.verbose) list_tensors(plan_);
     if (!vocabulary_.pieces.empty()) tokenizer_ = make_tokenizer_section(vocabulary_);
+  }
+
+  void choose_output_type() {
+    const auto type = static_cast<WeightType>(arguments_.output_type);
+    const Role output = plan_.config.output == Output::separate ? Role::lm_head_weight : Role::wte;
+    for (PlannedTensor& tensor : plan_.tensors) {
+      if (tensor.role == output) tensor.type = type;
+    }
+    plan_.choices.push_back(concat("output_type=", to_string(type)));
   }
 
   void write_calibrated(OutputFile* out) {
@@ -365,7 +354,7 @@ class Conversion {
   }
 
   const Arguments& arguments_;
-  Progress progress_;
+  Progress progress_{kCommand};
   Checkpoint checkpoint_;
   ModelPlan plan_;
   Vocabulary vocabulary_;

@@ -27,7 +27,7 @@ quantise::MemoryModel in_memory(const Checkpoint& checkpoint, const ModelPlan& p
 }  // namespace
 
 CalibratedTensors quantise_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
-                         const QuantiseOptions& options) {
+                                 const QuantiseOptions& options) {
   const quantise::Workers workers(options.threads);
   CalibratedTensors out;
   if (options.calibration.file.empty()) {
@@ -38,11 +38,18 @@ CalibratedTensors quantise_model(const Checkpoint& checkpoint, const ModelPlan& 
   quantise::MemoryModel model = in_memory(checkpoint, plan, WeightType::f32, tokenizer);
   if (!options.calibration.file.empty()) out.calibration = read_calibration(options.calibration, model.model());
   out.loss_before = quantise::mean_loss(model.model(), out.calibration.held_out, workers);
-  out.tensors = quantise::round_layers(&model, out.calibration.windows, workers, named(options, "rounding"));
+  const Role output = plan.config.output == Output::separate ? Role::lm_head_weight : Role::wte;
+  bool round_output = false;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    round_output = round_output || (tensor.role == output && tensor.type == WeightType::q4);
+  }
+  out.tensors =
+      quantise::round_layers(&model, round_output, out.calibration.windows, workers, named(options, "rounding"));
   return out;
 }
 
-double loss_after(const quantise::MemoryModel& model, const CalibratedTensors& quantised, const QuantiseOptions& options) {
+double loss_after(const quantise::MemoryModel& model, const CalibratedTensors& quantised,
+                  const QuantiseOptions& options) {
   return quantise::mean_loss(model.model(), quantised.calibration.held_out, quantise::Workers(options.threads));
 }
 

@@ -42,10 +42,26 @@ class LayerWalk {
         s_(*SessionAccess::state(session_.session)),
         x_(windows.tokens.size() * s_.widths.embd) {}
 
-  PackedTensors run() {
-    for (const Role role : {Role::wte, Role::lm_head_weight}) {
-      if (const TensorEntry* const entry = model_.find(role, kNoLayer)) round_trip(*entry, WeightType::q8);
+  PackedTensors run(bool round_output) {
+    const bool separate = s_.config->output == Output::separate;
+    if (round_output) {
+      const Role output = separate ? Role::lm_head_weight : Role::wte;
+      Moments moments(s_.config->n_embd, workers_);
+      walk([](std::uint32_t) {}, true, true);
+      for (std::uint32_t layer = 0; layer < s_.config->n_layer; ++layer) {
+        walk([&](std::uint32_t n) { attention_block(s_, layer, n), mlp(s_, layer, n); }, true);
+      }
+      walk(
+          [&](std::uint32_t n) {
+            norm(s_, {s_.weights.ln_f_weight, s_.weights.ln_f_bias, false}, 0, n);
+            moments.add(s_.h, s_.widths.embd, n);
+          },
+          false);
+      round({output}, kNoLayer, &moments);
+      steps_ = 0;
     }
+    if (!round_output || separate) round_trip(*model_.find(Role::wte, kNoLayer), WeightType::q8);
+    if (!round_output && separate) round_trip(*model_.find(Role::lm_head_weight, kNoLayer), WeightType::q8);
     walk([](std::uint32_t) {}, true, true);
     for (std::uint32_t layer = 0; layer < s_.config->n_layer; ++layer) round_layer(layer);
     return std::move(packed_);
@@ -222,9 +238,9 @@ class LayerWalk {
 
 }  // namespace
 
-PackedTensors round_layers(MemoryModel* model, const Windows& windows, const Workers& workers,
+PackedTensors round_layers(MemoryModel* model, bool round_output, const Windows& windows, const Workers& workers,
                            const Progress& progress) {
-  return LayerWalk(model, windows, workers, progress).run();
+  return LayerWalk(model, windows, workers, progress).run(round_output);
 }
 
 }  // namespace minnow::quantise

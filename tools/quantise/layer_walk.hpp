@@ -24,8 +24,10 @@ using PackedTensors = std::map<std::pair<Role, std::uint32_t>, std::vector<std::
 
 using Progress = std::function<void(double)>;  // how much is done, 0 to 1
 
-// `model`: of f32 weights. Its matrices become what the returned ones stand for. Throws Refusal, Interrupted.
-PackedTensors round_layers(MemoryModel* model, const Windows& windows, const Workers& workers,
+// `model`: of f32 weights. Its matrices become what the returned ones stand for; the embedding, and a separate output,
+// what they are as q8. With `round_output` the output matrix is rounded to 4 bits too, first of all, on the inputs
+// that it gets from the f32 model, since a tied one is also what the layers begin with. Throws Refusal, Interrupted.
+PackedTensors round_layers(MemoryModel* model, bool round_output, const Windows& windows, const Workers& workers,
                            const Progress& progress);
 
 }  // namespace minnow::quantise

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/kernels.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/loss.hpp"
 
@@ -93,9 +92,6 @@ double mean_loss(const Model& model, const Windows& windows, const Workers& work
   config.context = static_cast<std::uint32_t>(windows.length);
   config.batch = static_cast<std::uint32_t>(std::min(kScoredAtOnce, windows.length));
   config.executor = workers.executor();
-  // An instruction set whose products of q4 are still to come.
-  const bool all_types = select_kernels(Isa::best)->matmul[static_cast<std::size_t>(WeightType::q4)] != nullptr;
-  if (!all_types) config.isa = Isa::reference;
   OwnedSession owned(model, config);
   const std::size_t vocab_size = model.info().vocab_size;
   std::vector<float> logits(kScoredAtOnce * vocab_size);
