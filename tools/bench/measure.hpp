@@ -53,7 +53,8 @@ void measure_decode(LoadedSession* session, TimePlan* plan, BenchResult* out);
 std::uint32_t step_figures(const LoadedSession& session);  // how many both take
 
 LimitResult measure_limits(LoadedSession* session, TimePlan* plan);
-inline constexpr std::uint32_t kLimitFigures = 3;
+inline constexpr std::uint32_t kReadRepeats = 5;
+inline constexpr std::uint32_t kLimitFigures = kReadRepeats + 2;
 
 // After measure_decode, whose keys and values attention is measured with.
 void measure_operations(LoadedSession* session, const LimitResult& limits, TimePlan* plan, BenchResult* out);
