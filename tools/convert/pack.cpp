@@ -12,6 +12,7 @@ namespace {
 
 constexpr Half kHalfNan = 0x7e00;
 constexpr Half kHalfInfinity = 0x7c00;
+constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: x + this - this is x to nearest even
 
 // The 32 columns of a group of one row, the missing ones zero.
 void load_group(const float* w, std::uint32_t columns, std::uint32_t group, float* out) {
@@ -44,10 +45,9 @@ PackFault quantise(const float* group, WeightType type, Half* scale, int* q) {
   const float lowest = type == WeightType::q8 ? -127.0f : -8.0f;
   const float highest = type == WeightType::q8 ? 127.0f : 7.0f;
   for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
-    float rounded = finite && step != 0 ? std::nearbyint(group[i] / step) : 0.0f;
-    if (rounded > highest) rounded = highest;
-    if (rounded < lowest) rounded = lowest;
-    q[i] = static_cast<int>(rounded);
+    float number = finite && step != 0 ? group[i] / step : 0.0f;
+    number = number > highest ? highest : number < lowest ? lowest : number;
+    q[i] = static_cast<int>((number + kRounder) - kRounder);
   }
   return PackFault::none;
 }

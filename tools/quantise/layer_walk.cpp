@@ -19,8 +19,9 @@ namespace minnow::quantise {
 
 namespace {
 
-constexpr std::uint32_t kBatch = 64;       // tokens computed together
-constexpr double kDamping = 0.01;          // of the mean moment
+constexpr std::uint32_t kBatch = 64;  // tokens computed together
+// Of the mean moment. KL divergence is the same from 0.0001 to 0.01, but at 0.01 the loss is up to 0.003 nats worse.
+constexpr double kDamping = 0.0003;
 constexpr std::size_t kBlocksAtOnce = 16;  // of rows, between two looks at whether to stop; times the threads
 
 SessionConfig session_config(const Windows& windows, const Workers& workers) {
