@@ -56,30 +56,43 @@ void float_tile(const MatmulArgs& args, std::size_t block, std::size_t t) {
 //   start(sum)        a group's first value, from the sum of its activations
 //   step(dot, w, x)   dot + w times four columns of x, which every lane holds
 //   total(dot, sum)   the finished sum, 32 bits a row
+
+// One load of each block, from w on, times four columns of each token, from q on.
 template <class Dot, int Part, int Blocks, int Tokens>
-void part_sums(const std::byte* w, std::size_t block_bytes, const std::int8_t* q, std::size_t columns,
+void load_sums(const std::byte* w, std::size_t block_bytes, const std::int8_t* q, std::size_t columns,
                __m256i (&dot)[Blocks][Tokens]) {
-  constexpr std::size_t kLoads = kGroupColumns / 4 / Dot::kParts;
-  q += Part * kLoads * 4;
-#pragma GCC unroll 1
-  for (std::size_t j = 0; j < kLoads; ++j) {
-    typename Dot::Weights rows[Blocks];
+  typename Dot::Weights rows[Blocks];
+#pragma GCC unroll 8
+  for (int b = 0; b < Blocks; ++b) {
+    const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes;
+    rows[b] = Dot::template prepare<Part>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < Tokens; ++i) {
+    std::int32_t four;
+    __builtin_memcpy(&four, q + static_cast<std::size_t>(i) * columns, 4);
+    const __m256i x = _mm256_set1_epi32(four);
 #pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) {
-      const std::byte* at = w + static_cast<std::size_t>(b) * block_bytes + kScaleBytes + j * 32;
-      rows[b] = Dot::template prepare<Part>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+      dot[b][i] = Dot::step(dot[b][i], rows[b], x);
+      // One sum after the other, else GCC mixes and spills those of a large tile.
+      if constexpr (Tokens > 1) __asm__ volatile("" : "+v"(dot[b][i]));
     }
+  }
+}
+
+template <class Dot, int Part, int Blocks, int Tokens>
+void part_sums(const std::byte* group, std::size_t block_bytes, const std::int8_t* q, std::size_t columns,
+               __m256i (&dot)[Blocks][Tokens]) {
+  constexpr std::size_t kLoads = kGroupColumns / 4 / Dot::kParts;
+  const std::byte* w = group + kScaleBytes;
+  q += Part * kLoads * 4;
+  if constexpr (Tokens == 1) {
 #pragma GCC unroll 8
-    for (int i = 0; i < Tokens; ++i) {
-      std::int32_t four;  // columns of one token
-      __builtin_memcpy(&four, q + static_cast<std::size_t>(i) * columns + j * 4, 4);
-      const __m256i x = _mm256_set1_epi32(four);
-#pragma GCC unroll 8
-      for (int b = 0; b < Blocks; ++b) {
-        dot[b][i] = Dot::step(dot[b][i], rows[b], x);
-        __asm__ volatile("" : "+v"(dot[b][i]));  // one sum after the other, else GCC mixes and spills them
-      }
-    }
+    for (std::size_t j = 0; j < kLoads; ++j) load_sums<Dot, Part>(w + j * 32, block_bytes, q + j * 4, columns, dot);
+  } else {
+#pragma GCC unroll 1
+    for (std::size_t j = 0; j < kLoads; ++j) load_sums<Dot, Part>(w + j * 32, block_bytes, q + j * 4, columns, dot);
   }
 }
 

@@ -5,8 +5,10 @@
 
 namespace minnow {
 
-// A job must be worth handing over: bytes that it reads and computes with, about two microseconds of a core's time.
-inline constexpr std::uint64_t kJobBytes = 48 * 1024;
+// A job must be worth handing over, which costs about a microsecond: bytes that it reads and computes with.
+inline constexpr std::uint64_t kJobBytes = 16 * 1024;
+// Jobs beyond one a worker, so that one who is held up leaves some of its share to others, cost less but not nothing.
+inline constexpr std::uint64_t kShareBytes = 64 * 1024;
 
 // Jobs of equal size that `bytes` of work may be cut into: the same number for each worker, at most `most`, or fewer
 // jobs than workers.
@@ -14,7 +16,8 @@ constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t worke
   const std::uint64_t jobs = bytes / kJobBytes;
   if (jobs == 0 || workers == 1) return 1;
   if (jobs < workers) return static_cast<std::uint32_t>(jobs);
-  return jobs / workers < most ? static_cast<std::uint32_t>(jobs / workers) * workers : most * workers;
+  const std::uint64_t shares = bytes / kShareBytes / workers;
+  return workers * (shares >= most ? most : shares == 0 ? 1 : static_cast<std::uint32_t>(shares));
 }
 
 // Calls body(part, begin, end) for `parts` parts that cover 0 .. count - 1 in order, none empty; on the calling thread

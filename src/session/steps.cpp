@@ -6,7 +6,6 @@
 namespace minnow {
 namespace {
 
-// More jobs than workers, so that one who is held up leaves some of its share to the others.
 constexpr std::uint32_t kJobsPerWorker = 4;
 // Jobs of a product end on whole groups of 32 rows: its outputs are groups of the next product's inputs.
 constexpr std::uint32_t kJobBlocks = kGroupColumns / kBlockRows;

@@ -14,7 +14,9 @@ TEST_CASE("run_jobs: jobs are worth handing over, and as many for each worker") 
   CHECK(worthwhile_jobs(2 * kJobBytes, 2, 4) == 2);
   CHECK(worthwhile_jobs(3 * kJobBytes, 2, 4) == 2);  // not 3, of which one worker would get two
   CHECK(worthwhile_jobs(3 * kJobBytes, 8, 4) == 3);
-  CHECK(worthwhile_jobs(100 * kJobBytes, 2, 4) == 8);
+  CHECK(worthwhile_jobs(3 * kShareBytes, 2, 4) == 2);
+  CHECK(worthwhile_jobs(4 * kShareBytes, 2, 4) == 4);
+  CHECK(worthwhile_jobs(100 * kShareBytes, 2, 4) == 8);
   CHECK(worthwhile_jobs(UINT64_MAX, 256, 4) == 1024);
   CHECK(worthwhile_jobs(UINT64_MAX, 1, 4) == 1);
 }

@@ -62,7 +62,7 @@ enum class WeightType : std::uint32_t { f32 = 0, f16 = 1, q8 = 2, q4 = 3 };
 enum class KvType : std::uint32_t { automatic = 0, f32 = 1, f16 = 2, q8 = 3 };
 
 // Limits and defaults of SessionConfig.
-inline constexpr std::uint32_t kDefaultBatch = 64;
+inline constexpr std::uint32_t kDefaultBatch = 32;
 inline constexpr std::uint32_t kMaxBatch = 1024;
 inline constexpr std::uint32_t kMaxWorkers = 256;  // Executor::width
 
