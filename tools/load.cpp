@@ -14,9 +14,9 @@ namespace minnow {
 namespace {
 
 // One thread for so many bytes of a layer: half of its largest product is then worth handing over. Decode of q8 models
-// on two cores that other work shared, tokens/s with one and with two threads (feeding single tokens, medians of 5 runs,
-// of 2 for the last): 4 layers of 128 wide 11,900 and 12,100; 6 of 192 3,230 and 3,540; 6 of 384 568 and 730; 12 of 768
-// 57 and 74.
+// on two cores that other work shared, tokens/s with one and with two threads (feeding single tokens, medians of 5
+// runs, of 2 for the last): 4 layers of 128 wide 11,900 and 12,100; 6 of 192 3,230 and 3,540; 6 of 384 568 and 730; 12
+// of 768 57 and 74.
 constexpr std::uint64_t kLayerBytesAThread = 96u << 10;
 constexpr std::uint32_t kMaxDefaultThreads = 8;
 

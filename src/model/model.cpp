@@ -42,7 +42,8 @@ Status check_all(Span<const std::byte> file, Fault* fault) noexcept {
   return check_tokenizer_section(file, h, fault);
 }
 
-// Offset of the first float or half that is NaN or infinite in one tensor, or its size. Halves in q8 and q4 are the scales.
+// Offset of the first float or half that is NaN or infinite in one tensor, or its size. Halves in q8 and q4 are the
+// scales.
 std::size_t first_nonfinite(const std::byte* data, std::size_t bytes, WeightType type) noexcept {
   const std::size_t step = type == WeightType::f32 ? 4 : 2;
   const std::size_t group = group_bytes(type);

@@ -30,8 +30,8 @@ bool tensor_spec(const Config& config, Role role, TensorSpec* out) noexcept;
 // False if the type is unknown, or the size does not fit 64 bits.
 bool tensor_bytes(const TensorSpec& spec, WeightType type, std::uint64_t* bytes) noexcept;
 
-// What a converter stores a tensor as, unless it is told otherwise: matrices in the config's type, but in a q4 model the
-// embedding and the output as q8, the rest f32. A file's own table says what it has.
+// What a converter stores a tensor as, unless it is told otherwise: matrices in the config's type, but in a q4 model
+// the embedding and the output as q8, the rest f32. A file's own table says what it has.
 WeightType usual_type(const Config& config, Role role, const TensorSpec& spec) noexcept;
 
 // All roles in ascending order, for loops.

@@ -5,7 +5,7 @@
 
 namespace minnow {
 
-constexpr bool is_quantised(const Matrix& m) noexcept { return m.type == WeightType::q8 || m.type == WeightType::q4; }
+constexpr bool is_quantised(const Matrix& m) noexcept { return is_quantised(m.type); }
 
 // Jobs for a step that does a few operations with each of `width` numbers of n tokens.
 inline std::uint32_t token_jobs(const SessionState& s, std::uint32_t n, std::uint32_t width) noexcept {

@@ -53,7 +53,8 @@ TEST_CASE("arena: sizes that no integer holds") {
   CHECK_FALSE(sum.overflowed());
   CHECK(sum.take<char>(SIZE_MAX / 2) == nullptr);
   CHECK(sum.overflowed());
-  CHECK(sum.used() == round_up(std::uint64_t{SIZE_MAX / 2}, std::uint64_t{kAlign}));  // the take that failed is not counted
+  CHECK(sum.used() ==
+        round_up(std::uint64_t{SIZE_MAX / 2}, std::uint64_t{kAlign}));  // the take that failed is not counted
 }
 
 }  // namespace minnow

@@ -24,9 +24,9 @@ struct MatmulCase {
   std::uint32_t block_begin;
   std::uint32_t block_end;
 };
-inline constexpr MatmulCase kMatmulCases[] = {{1, 0, 1},  {1, 0, 2},  {2, 0, 3},  {4, 0, 4},   {3, 1, 6},   {1, 3, 9},
-                                              {2, 2, 9},  {1, 0, 8},  {2, 1, 10}, {1, 5, 15},  {1, 15, 26}, {1, 1, 13},
-                                              {2, 7, 20}, {1, 0, 19}, {5, 3, 4},  {12, 0, 2},  {2, 5, 5}};
+inline constexpr MatmulCase kMatmulCases[] = {{1, 0, 1},  {1, 0, 2},  {2, 0, 3},  {4, 0, 4},  {3, 1, 6},   {1, 3, 9},
+                                              {2, 2, 9},  {1, 0, 8},  {2, 1, 10}, {1, 5, 15}, {1, 15, 26}, {1, 1, 13},
+                                              {2, 7, 20}, {1, 0, 19}, {5, 3, 4},  {12, 0, 2}, {2, 5, 5}};
 
 // Deterministic random numbers.
 class Random {

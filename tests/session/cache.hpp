@@ -66,7 +66,8 @@ class Cache {
     const std::size_t out_pitch = head_size_ + 5;
     const std::size_t n = queries.size();
     std::vector<float> q(n * q_pitch), out(n * out_pitch, -7.0f);
-    for (std::size_t j = 0; j < n; ++j) std::copy(queries[j].begin(), queries[j].end(), q.begin() + static_cast<std::ptrdiff_t>(j * q_pitch));
+    for (std::size_t j = 0; j < n; ++j)
+      std::copy(queries[j].begin(), queries[j].end(), q.begin() + static_cast<std::ptrdiff_t>(j * q_pitch));
     AttendArgs args = arguments(count, scale);
     args.queries = static_cast<std::uint32_t>(n);
     std::vector<float> scratch(attend_scratch(head_size_, args.queries));

@@ -11,7 +11,7 @@ TEST_CASE("threads: by the size of a layer, up to the cores") {
   const std::uint32_t cores = std::min(ThreadPool::usable_cores(), 8u);
   SessionOptions options;
   CHECK(threads_for(options, 0, 1) == 1);
-  CHECK(threads_for(options, 100000, 4) == 1);  // threads would only wait for one another
+  CHECK(threads_for(options, 100000, 4) == 1);                    // threads would only wait for one another
   CHECK(threads_for(options, 884544, 4) == std::min(cores, 2u));  // 4 layers of 128, q8
   CHECK(threads_for(options, 884544, 0) == cores);
   CHECK(threads_for(options, 134897152, 12) == cores);  // 124 M weights

@@ -92,7 +92,8 @@ void first_step(LoadedSession* session, BenchResult* out) {
 int measure_all(const BenchOptions& bench, BenchResult* out) {
   LoadedModel model;
   const double begin = seconds_now();
-  if (const int status = open_model(kCommand, bench.model, &model, bench.session.how_to_load()); status != kDone) return status;
+  const int opened = open_model(kCommand, bench.model, &model, bench.session.how_to_load());
+  if (opened != kDone) return opened;
   out->load_seconds = seconds_now() - begin;
   const SignalGuard signals;
   TimePlan plan(bench.seconds, static_cast<std::uint32_t>(bench.runs));

@@ -18,7 +18,8 @@ struct PackResult {
 //   q8   scale = largest |w| of a row's group / 127 as a half, q = w / scale to nearest even within +-127; a scale of
 //        zero, also one too small for a half, gives zeros; one beyond 65504 is a fault
 //   q4   scale = the weight of largest |w| / -8 as a half, q = w / scale to nearest even within -8 .. 7; else as q8
-// With `allow_nonfinite` NaN and infinite weights stay what they are in f32 and f16; in q8 and q4 they make their group NaN.
+// With `allow_nonfinite` NaN and infinite weights stay what they are in f32 and f16; in q8 and q4 they make their group
+// NaN.
 PackResult pack_block(const float* w, std::uint32_t rows, std::uint32_t columns, WeightType type, bool allow_nonfinite,
                       std::byte* out);
 

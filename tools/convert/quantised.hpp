@@ -22,9 +22,10 @@ struct CalibratedTensors {
 
 // `plan`: of type q4. Throws Refusal, Interrupted.
 CalibratedTensors quantise_model(const Checkpoint& checkpoint, const ModelPlan& plan, std::string_view tokenizer,
-                         const QuantiseOptions& options);
+                                 const QuantiseOptions& options);
 
 // The model's loss on the held-out windows.
-double loss_after(const quantise::MemoryModel& model, const CalibratedTensors& quantised, const QuantiseOptions& options);
+double loss_after(const quantise::MemoryModel& model, const CalibratedTensors& quantised,
+                  const QuantiseOptions& options);
 
 }  // namespace minnow::convert
