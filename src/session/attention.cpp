@@ -44,7 +44,8 @@ void score_tile(const Kernels& kernels, const AttendArgs& a, Queries queries, st
 // Adds the values of `count` positions from `position` on, which have the weights from index `from` of a tile's on.
 void mix_tile(const Kernels& kernels, const AttendArgs& a, Queries queries, std::uint32_t position, std::uint32_t from,
               std::uint32_t count, const float* c) noexcept {
-  constexpr float kOnes[kAttendQueries] = {1, 1, 1, 1, 1, 1, 1, 1};
+  constexpr float kOnes[] = {1, 1, 1, 1, 1, 1, 1, 1};
+  static_assert(sizeof kOnes / sizeof *kOnes == kAttendQueries);
   MixArgs m;
   m.p_pitch = kScorePitch;
   m.queries = queries.end - queries.first;

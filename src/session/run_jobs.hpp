@@ -23,9 +23,9 @@ constexpr std::uint32_t worthwhile_jobs(std::uint64_t bytes, std::uint32_t worke
 // Calls body(part, begin, end) for `parts` parts that cover 0 .. count - 1 in order, none empty; on the calling thread
 // alone when one part is enough. Body: a callable; parts may run in any order and at once.
 template <class Body>
-void for_parts(const SessionState& s, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
+void for_parts(const Executor& executor, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
   if (parts > count) parts = count;
-  if (parts <= 1 || s.executor.run == nullptr) {
+  if (parts <= 1 || executor.run == nullptr) {
     body(0u, 0u, count);
     return;
   }
@@ -41,7 +41,11 @@ void for_parts(const SessionState& s, std::uint32_t count, std::uint32_t parts, 
     };
     (*c.body)(i, bound(i), bound(i + 1));
   };
-  s.executor.run(s.executor.self, parts, job, &call);
+  executor.run(executor.self, parts, job, &call);
+}
+template <class Body>
+void for_parts(const SessionState& s, std::uint32_t count, std::uint32_t parts, const Body& body) noexcept {
+  for_parts(s.executor, count, parts, body);
 }
 
 }  // namespace minnow

@@ -66,33 +66,30 @@ TEST_CASE("file_map: maps a file, moves, and survives a rename over it") {
   CHECK(text_of(moved) == "second");
 }
 
-TEST_CASE("file_map: an empty file is an empty span") {
-  const TemporaryFolder folder;
-  FileMap map;
-  CHECK(FileMap::open(folder.write("empty", "").c_str(), &map) == Status::ok);
-  CHECK(map.bytes().empty());
-}
-
-TEST_CASE("file_map: what is no regular file is refused at once, with errno") {
+TEST_CASE("file_map: what is no regular file is neither mapped nor read, but refused at once, with errno") {
   const TemporaryFolder folder;
   const std::string fifo = folder.path("fifo");
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
-  FileMap map;
-  REQUIRE(FileMap::open(folder.write("a", "kept").c_str(), &map) == Status::ok);
   const struct {
     std::string path;
     int error;
   } cases[] = {{folder.path("none"), ENOENT}, {folder.path(""), EISDIR}, {"/dev/zero", ENODEV}, {fifo, ENODEV}};
-  for (const auto& c : cases) {
-    CAPTURE(c.path);
-    int error = 0;
-    CHECK(FileMap::open(c.path.c_str(), &map, &error) == Status::io_error);
-    CHECK(error == c.error);
-    CHECK(FileMap::open(c.path.c_str(), &map) == Status::io_error);
+  for (const auto load : {FileMap::open, FileMap::read}) {
+    FileMap file;
+    REQUIRE(load(folder.write("a", "kept").c_str(), &file, nullptr) == Status::ok);
+    for (const auto& c : cases) {
+      CAPTURE(c.path);
+      int error = 0;
+      CHECK(load(c.path.c_str(), &file, &error) == Status::io_error);
+      CHECK(error == c.error);
+      CHECK(load(c.path.c_str(), &file, nullptr) == Status::io_error);
+    }
+    CHECK(text_of(file) == "kept");
+    CHECK(load(nullptr, &file, nullptr) == Status::bad_argument);
+    CHECK(load(fifo.c_str(), nullptr, nullptr) == Status::bad_argument);
+    CHECK(load(folder.write("empty", "").c_str(), &file, nullptr) == Status::ok);
+    CHECK(file.bytes().empty());
   }
-  CHECK(text_of(map) == "kept");
-  CHECK(FileMap::open(nullptr, &map) == Status::bad_argument);
-  CHECK(FileMap::open(fifo.c_str(), nullptr) == Status::bad_argument);
 }
 
 TEST_CASE("file_map: a thousand times leaves nothing open") {
@@ -125,29 +122,6 @@ TEST_CASE("file_map: read gives the same bytes, on a large page, and they are it
     REQUIRE(FileMap::open(folder.write("b", "mapped").c_str(), &moved) == Status::ok);
     CHECK(text_of(moved) == "mapped");
   }
-}
-
-TEST_CASE("file_map: what cannot be read is refused as what cannot be mapped") {
-  const TemporaryFolder folder;
-  const std::string fifo = folder.path("fifo");
-  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
-  FileMap file;
-  REQUIRE(FileMap::read(folder.write("a", "kept").c_str(), &file) == Status::ok);
-  const struct {
-    std::string path;
-    int error;
-  } cases[] = {{folder.path("none"), ENOENT}, {folder.path(""), EISDIR}, {"/dev/zero", ENODEV}, {fifo, ENODEV}};
-  for (const auto& c : cases) {
-    CAPTURE(c.path);
-    int error = 0;
-    CHECK(FileMap::read(c.path.c_str(), &file, &error) == Status::io_error);
-    CHECK(error == c.error);
-  }
-  CHECK(text_of(file) == "kept");
-  CHECK(FileMap::read(nullptr, &file) == Status::bad_argument);
-  CHECK(FileMap::read(fifo.c_str(), nullptr) == Status::bad_argument);
-  CHECK(FileMap::read(folder.write("empty", "").c_str(), &file) == Status::ok);
-  CHECK(file.bytes().empty());
 }
 
 // Files of sysfs have the size of a page and fewer bytes, like one that became shorter after it was opened.

@@ -1,6 +1,6 @@
 // `minnow bench`: how fast a model runs here, and how near to what the machine can do.
+#include <algorithm>
 #include <cstdio>
-#include <thread>
 
 #include "session/state.hpp"
 #include "tools/bench/measure.hpp"
@@ -55,7 +55,7 @@ int parse(int argc, char** argv, BenchOptions* bench) {
 // One thread and as many as there are cores, or what --threads says.
 std::vector<std::uint32_t> thread_counts(const BenchOptions& bench) {
   if (bench.session.threads != 0) return {static_cast<std::uint32_t>(bench.session.threads)};
-  const std::uint32_t cores = std::min(std::max(std::thread::hardware_concurrency(), 1u), kMostThreads);
+  const std::uint32_t cores = std::min(ThreadPool::usable_cores(), kMostThreads);
   return cores == 1 ? std::vector<std::uint32_t>{1} : std::vector<std::uint32_t>{1, cores};
 }
 

@@ -1,5 +1,5 @@
 // The limits of the machine, measured in the run that they are compared with.
-#include "session/state.hpp"
+#include "session/steps.hpp"
 #include "tools/bench/measure.hpp"
 
 namespace minnow {
@@ -14,13 +14,12 @@ void use(std::uint64_t value) { __asm__ volatile("" : : "r"(value)); }
 double multiply_rate(const Executor& executor, std::uint64_t (*loop)(std::uint64_t), std::uint32_t calls) {
   std::uint64_t done = loop(1);  // of one worker
   const double begin = seconds_now();
-  in_parts(executor, executor.run == nullptr ? 1 : executor.width,
-           [&](std::uint32_t worker, std::uint32_t, std::uint32_t) {
-             std::uint64_t sum = 0;
-             for (std::uint32_t i = 0; i < calls; ++i) sum += loop(kRounds);
-             if (worker == 0) done = sum;
-           });
-  const double workers = executor.run == nullptr ? 1 : executor.width;
+  for_parts(executor, executor.width, executor.width, [&](std::uint32_t worker, std::uint32_t, std::uint32_t) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < calls; ++i) sum += loop(kRounds);
+    if (worker == 0) done = sum;
+  });
+  const double workers = executor.width;
   return static_cast<double>(done) * workers / (seconds_now() - begin);
 }
 
@@ -35,9 +34,9 @@ double read_rate(const Executor& executor, const LimitLoops& loops, const std::v
                  std::uint32_t calls) {
   std::uint64_t bytes = 0;
   for (const Range& range : ranges) bytes += range.bytes;
-  const std::uint32_t workers = executor.run == nullptr ? 1 : executor.width;
+  const std::uint32_t workers = executor.width;
   const double begin = seconds_now();
-  in_parts(executor, workers, [&](std::uint32_t, std::uint32_t first, std::uint32_t last) {
+  for_parts(executor, workers, workers, [&](std::uint32_t, std::uint32_t first, std::uint32_t last) {
     std::uint64_t sum = 0;
     for (std::uint32_t i = 0; i < calls; ++i) {
       for (const Range& range : ranges) {
@@ -64,8 +63,7 @@ LimitResult measure_limits(LoadedSession* session, TimePlan* plan) {
     for (const Matrix* const matrix : kind.matrices) {
       ranges.push_back({matrix->data, static_cast<std::size_t>(matrix_bytes(*matrix))});
       bytes += ranges.back().bytes;
-      const bool int8 = matrix->type == WeightType::q8 || matrix->type == WeightType::q4;
-      if (int8) int8_bytes += ranges.back().bytes;
+      if (is_quantised(*matrix)) int8_bytes += ranges.back().bytes;
     }
   }
   std::vector<double> runs;

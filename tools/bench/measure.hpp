@@ -23,30 +23,6 @@ std::uint64_t matrix_macs(const Matrix& matrix);   // rows times columns, withou
 double attention_macs(const SessionState& state, std::uint32_t first, std::uint32_t queries);
 double cache_bytes(const SessionState& state, std::uint32_t count);
 
-// Cuts 0 .. count - 1 into as many parts as the executor is wide, as the session does. body(worker, begin, end).
-template <class Body>
-void in_parts(const Executor& executor, std::uint32_t count, const Body& body) {
-  const std::uint32_t parts =
-      executor.run == nullptr || executor.width > count ? std::min(count, executor.width) : executor.width;
-  if (parts <= 1 || executor.run == nullptr) {
-    body(0u, 0u, count);
-    return;
-  }
-  struct Call {
-    const Body* body;
-    std::uint32_t count;
-    std::uint32_t parts;
-  } call = {&body, count, parts};
-  const Job job = [](void* arg, std::uint32_t i) {
-    const Call& c = *static_cast<const Call*>(arg);
-    const auto bound = [&](std::uint32_t k) {
-      return static_cast<std::uint32_t>(std::uint64_t{c.count} * k / c.parts);
-    };
-    (*c.body)(i, bound(i), bound(i + 1));
-  };
-  executor.run(executor.self, parts, job, &call);
-}
-
 // Steps and prompts, through the public interface. `session` belongs to one number of threads.
 void measure_prefill(LoadedSession* session, TimePlan* plan, BenchResult* out);
 void measure_decode(LoadedSession* session, TimePlan* plan, BenchResult* out);

@@ -49,8 +49,6 @@ struct Operation {
   std::function<void()> pass;
 };
 
-bool is_float(WeightType type) { return type == WeightType::f32 || type == WeightType::f16; }
-
 class Bench {
  public:
   Bench(LoadedSession* session, std::uint32_t tokens)
@@ -101,7 +99,7 @@ Operation Bench::product(const MatrixKind& kind) {
   operation.name = kind.name;
   operation.tokens = tokens;
   for (const Matrix* const matrix : kind.matrices) {
-    operation.float_arithmetic = is_float(matrix->type);
+    operation.float_arithmetic = !is_quantised(*matrix);
     operation.ranges.push_back({matrix->data, static_cast<std::size_t>(matrix_bytes(*matrix))});
     operation.bytes += static_cast<double>(matrix_bytes(*matrix));
     operation.macs += static_cast<double>(matrix_macs(*matrix)) * tokens;
@@ -124,7 +122,7 @@ Operation Bench::rows(const char* name, std::uint32_t passes, std::uint32_t widt
       {reinterpret_cast<const std::byte*>(buffers_.x.data()), std::size_t{tokens_} * width * sizeof(float)});
   operation.pass = [this, passes, width, row = std::move(row)] {
     for (std::uint32_t i = 0; i < passes; ++i) {
-      in_parts(executor_, tokens_, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+      for_parts(executor_, tokens_, executor_.width, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
         for (std::size_t t = begin; t < end; ++t) row(buffers_.x.data() + t * width, t);
       });
     }
@@ -152,7 +150,6 @@ Operation Bench::norm() {
 Operation Bench::quantise() {
   const std::uint32_t groups = state_.widths.hidden / kGroupColumns;
   const std::uint32_t width = groups * kGroupColumns;
-  // The inputs of four products: three as wide as the residual stream, or nearly, and that of the MLP's second.
   return rows("quantise (MLP)", state_.config->n_layer, width, 5.0 * width + 8.0 * groups, 3.0 * width,
               [this, groups, width](float* x, std::size_t t) {
                 state_.kernels->quantise(x, groups, buffers_.q.data() + t * width, buffers_.scale.data() + t * groups,
@@ -211,7 +208,8 @@ Operation Bench::attention() {
   const std::uint32_t turns = (queries + kAttendQueries - 1) / kAttendQueries;  // of each head
   operation.pass = [this, &c, count, queries, turns] {
     for (std::uint32_t layer = 0; layer < c.n_layer; ++layer) {
-      in_parts(executor_, turns * c.n_head, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
+      const std::uint32_t heads = turns * c.n_head;
+      for_parts(executor_, heads, executor_.width, [&](std::uint32_t worker, std::uint32_t begin, std::uint32_t end) {
         for (std::uint32_t i = begin; i < end; ++i) {
           const std::uint32_t first = i % turns * kAttendQueries;
           attend_once(layer, i / turns, first, std::min(queries - first, kAttendQueries), count - queries + first + 1,
@@ -252,7 +250,7 @@ std::vector<Operation> Bench::operations() {
   for (const MatrixKind& kind : kinds_) all.push_back(product(kind));
   all.push_back(attention());
   all.push_back(norm());
-  if (!is_float(state_.weights.layers[0].mlp_c_proj.type)) all.push_back(quantise());
+  if (is_quantised(state_.weights.layers[0].mlp_c_proj)) all.push_back(quantise());
   all.push_back(activation());
   return all;
 }
@@ -277,7 +275,7 @@ OperationResult measure(const Operation& operation, const Executor& executor, co
 }
 
 std::uint32_t row_operations(const SessionState& state) {
-  return is_float(state.weights.layers[0].mlp_c_proj.type) ? 3 : 4;  // attention, norm, activation; quantise
+  return is_quantised(state.weights.layers[0].mlp_c_proj) ? 4 : 3;  // attention, norm, activation; quantise
 }
 
 }  // namespace

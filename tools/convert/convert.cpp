@@ -1,11 +1,11 @@
 // The command `minnow convert`: a checkpoint in, a model file out. Depends on everything in tools/convert.
+#include <algorithm>
 #include <cstdio>
 #include <locale>
 #include <new>
 #include <sstream>
-#include <thread>
 
-#include "minnow/minnow.hpp"
+#include "minnow/hosted.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/progress.hpp"
@@ -24,11 +24,6 @@ namespace minnow {
 namespace {
 
 using namespace convert;
-
-std::uint32_t core_count() {
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores == 0 ? 1 : cores < kMaxWorkers ? cores : kMaxWorkers;
-}
 
 constexpr const char* kCommand = "convert";
 constexpr std::uint32_t kNotGiven = 0xffffffffu;  // of a choice
@@ -315,7 +310,8 @@ class Conversion {
     QuantiseOptions options;
     options.calibration.file = calibration_file(checkpoint_, arguments_);
     options.calibration.tokens = arguments_.calibrate_tokens;
-    options.threads = arguments_.threads != 0 ? static_cast<std::uint32_t>(arguments_.threads) : core_count();
+    options.threads = arguments_.threads != 0 ? static_cast<std::uint32_t>(arguments_.threads)
+                                              : std::min(ThreadPool::usable_cores(), kMaxWorkers);
     options.progress = [&](const char* what, double done) {
       progress_.show(what, static_cast<std::uint64_t>(done * 1000), 1000);
     };
