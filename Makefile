@@ -135,6 +135,10 @@ check: all
 instructions: $(BUILD)/tests/count_kernels
 	@CXX='$(CXX)' sh tests/check/instructions.sh $(BUILD) $(if $(UPDATE),--update)
 
+# On an emulated CPU that has AVX512-VNNI.
+vnni: all
+	@CXX='$(CXX)' sh tests/vnni/run.sh $(BUILD)
+
 golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 	@test -n '$(SHARED)' || { echo 'make golden needs SHARED=DIR, the folder that holds models/ and text/'; exit 2; }
 	sh tests/golden/run.sh $(BUILD) '$(SHARED)'
@@ -142,7 +146,7 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check instructions golden programs fuzz fuzz-programs clean force
+.PHONY: all run test doctest check instructions vnni golden programs fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
