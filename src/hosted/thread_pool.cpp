@@ -22,6 +22,16 @@ namespace {
 constexpr std::chrono::microseconds kSpin{50};
 constexpr int kPausesBetweenClocks = 32;  // reading the clock costs about as much as this
 
+// Where neighbours keep the cores busy, the caller is faster alone: a thread that holds a job up for longer than kLate
+// has lost its core, and waking one kFutile times in vain costs more than it brings. The caller tries again after a
+// time that doubles from the first to the last of these.
+constexpr std::chrono::milliseconds kLate{1};
+constexpr int kFutile = 8;
+constexpr std::chrono::milliseconds kFirstAlone{4};
+constexpr std::chrono::milliseconds kLastAlone{256};
+
+using Time = std::chrono::steady_clock::time_point;
+
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -81,6 +91,9 @@ struct ThreadPool::State {
   std::atomic<bool> caller_sleeps{false};
   std::atomic<bool> stop{false};
   std::atomic_flag busy = ATOMIC_FLAG_INIT;
+  Time alone_until;  // of whoever has set `busy`, as the next
+  std::chrono::steady_clock::duration alone_for = kFirstAlone;
+  int futile = 0;  // runs in a row for which threads were woken, and which the caller finished before one came
   bool may_spin = true;
   std::uint32_t most_awake = 0;
   std::mutex mutex;
@@ -90,9 +103,10 @@ struct ThreadPool::State {
 
   void run(std::uint32_t jobs, Job new_job, void* new_arg) noexcept;
   bool run_one() noexcept;
-  void wake_workers(std::uint32_t wanted) noexcept;
+  bool wake_workers(std::uint32_t wanted) noexcept;
   void wait_for_work() noexcept;
-  void wait_until_finished() noexcept;
+  bool wait_until_finished(Time begun) noexcept;
+  void stay_alone(Time begun) noexcept;
   void work_loop() noexcept;
 };
 
@@ -118,24 +132,37 @@ void ThreadPool::State::run(std::uint32_t jobs, Job new_job, void* new_arg) noex
     for (std::uint32_t i = 0; i < jobs; ++i) new_job(new_arg, i);
     return;
   }
+  const Time begun = std::chrono::steady_clock::now();
+  if (begun < alone_until) {
+    for (std::uint32_t i = 0; i < jobs; ++i) new_job(new_arg, i);
+    busy.clear(std::memory_order_release);
+    return;
+  }
   job = new_job;
   arg = new_arg;
   unfinished.store(jobs, std::memory_order_relaxed);
   unclaimed.store(jobs, std::memory_order_release);
-  wake_workers(jobs - 1);
-  while (run_one()) {
-  }
-  wait_until_finished();
+  const bool woke = wake_workers(jobs - 1);
+  std::uint32_t own = 0;
+  while (run_one()) ++own;
+  const bool late = !wait_until_finished(begun);
+  if (own != jobs)
+    futile = 0;
+  else if (woke)
+    ++futile;
+  if (late || futile == kFutile) stay_alone(begun);
   busy.clear(std::memory_order_release);
 }
 
-void ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
+// Whether it woke any.
+bool ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
   full_fence();  // either the caller counts a thread as asleep here, or that thread sees the jobs before it sleeps
   const std::uint32_t have = awake.load(std::memory_order_relaxed);
   wanted = std::min(wanted, most_awake);
-  if (have >= wanted) return;
+  if (have >= wanted) return false;
   { const std::lock_guard<std::mutex> lock(mutex); }  // a thread that is about to sleep now does
   for (std::uint32_t i = have; i < wanted; ++i) work.notify_one();
+  return true;
 }
 
 void ThreadPool::State::wait_for_work() noexcept {
@@ -150,15 +177,29 @@ void ThreadPool::State::wait_for_work() noexcept {
   awake.fetch_add(1, std::memory_order_relaxed);
 }
 
-void ThreadPool::State::wait_until_finished() noexcept {
+// Of a run that began at `begun`. False if it took so long that a thread must have lost its core: longer than the
+// caller itself worked, which no fair share of the jobs explains.
+bool ThreadPool::State::wait_until_finished(Time begun) noexcept {
   const auto ready = [this] { return unfinished.load(std::memory_order_acquire) == 0; };
-  if (may_spin && spin_until(ready)) return;
-  if (ready()) return;
-  std::unique_lock<std::mutex> lock(mutex);
-  caller_sleeps.store(true, std::memory_order_relaxed);
-  full_fence();
-  finished.wait(lock, ready);
-  caller_sleeps.store(false, std::memory_order_relaxed);
+  if (ready()) return true;
+  const Time from = std::chrono::steady_clock::now();
+  if (may_spin && spin_until(ready)) return true;
+  if (!ready()) {
+    std::unique_lock<std::mutex> lock(mutex);
+    caller_sleeps.store(true, std::memory_order_relaxed);
+    full_fence();
+    finished.wait(lock, ready);
+    caller_sleeps.store(false, std::memory_order_relaxed);
+  }
+  const auto waited = std::chrono::steady_clock::now() - from;
+  return waited < kLate || waited < from - begun;
+}
+
+void ThreadPool::State::stay_alone(Time begun) noexcept {
+  const bool again = begun - alone_until < 4 * alone_for;
+  alone_for = again ? std::min<std::chrono::steady_clock::duration>(2 * alone_for, kLastAlone) : kFirstAlone;
+  alone_until = std::chrono::steady_clock::now() + alone_for;
+  futile = 0;
 }
 
 void ThreadPool::State::work_loop() noexcept {

@@ -53,17 +53,31 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
   }
 }
 
+// Asks for `Bytes` bytes that lie `distance` beyond `from`: one query has halves converted as fast as memory delivers
+// them, but keys are 8 streams that start anew every tile, so that they arrive too late on their own. Floats gain
+// nothing. Beyond the end of memory it does nothing.
+template <std::size_t Bytes>
+void prefetch(const std::byte* from, std::size_t distance) {
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(from) + distance;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < Bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(at + i), _MM_HINT_T0);
+}
+
 // Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds.
 template <class Element, int Queries, int Blocks>
 void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
-  const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
+  constexpr std::size_t kRowBytes = kKeyLanes * Element::kBytes;
+  const std::size_t block_bytes = std::size_t{a.head_size} * kRowBytes;
   __m256 acc[Queries][Blocks];
 #pragma GCC unroll 8
   for (int j = 0; j < Queries; ++j) {
 #pragma GCC unroll 8
     for (int b = 0; b < Blocks; ++b) acc[j][b] = _mm256_setzero_ps();
   }
-  for (std::size_t dim = 0; dim < a.head_size; ++dim, ++q, keys += kKeyLanes * Element::kBytes) {
+  for (std::size_t dim = 0; dim < a.head_size; ++dim, ++q, keys += kRowBytes) {
+    // The blocks behind these, as many bytes a turn as are read here.
+    if constexpr (Queries == 1 && Element::kBytes == 2)
+      prefetch<Blocks * kRowBytes>(keys, Blocks * block_bytes + dim * (Blocks - 1) * kRowBytes);
     __m256 x[Queries];
 #pragma GCC unroll 8
     for (int j = 0; j < Queries; ++j) x[j] = _mm256_broadcast_ss(q + static_cast<std::size_t>(j) * a.q_pitch);
@@ -103,6 +117,9 @@ void attention_scores(const ScoreArgs& a) {
   const float* q = a.q;
   float* out = a.out - before;
   std::uint32_t j = a.queries;
+  for (; j >= 8; j -= 8, q += 8 * a.q_pitch, out += 8 * a.out_pitch) {
+    score_queries<Element, 8, 1>(a, q, keys, blocks, out);
+  }
   for (; j >= 4; j -= 4, q += 4 * a.q_pitch, out += 4 * a.out_pitch) {
     score_queries<Element, 4, 2>(a, q, keys, blocks, out);
   }
@@ -132,6 +149,9 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   return c;
 }
 
+// Positions by which values are asked for before they are read: 2 KiB of a head of 64 in halves.
+constexpr std::size_t kValuesAhead = 16;
+
 // `Vectors` x 8 dimensions of `Queries` queries.
 template <class Element, int Queries, int Vectors>
 void mix_dims(const MixArgs& a, const float* p, const float* c, std::uint32_t dim, float* o) {
@@ -149,6 +169,8 @@ void mix_dims(const MixArgs& a, const float* p, const float* c, std::uint32_t di
     }
   }
   for (std::uint32_t i = 0; i < a.count; ++i, ++p, values += pitch_bytes) {
+    if constexpr (Queries == 1 && Element::kBytes == 2)
+      prefetch<Vectors * 8 * Element::kBytes>(values, kValuesAhead * pitch_bytes);
     __m256 weight[Queries];
 #pragma GCC unroll 8
     for (int j = 0; j < Queries; ++j) weight[j] = _mm256_broadcast_ss(p + static_cast<std::size_t>(j) * a.p_pitch);
@@ -182,6 +204,7 @@ void attention_mix(const MixArgs& a) {
   const float* c = a.c;
   float* o = a.o;
   std::uint32_t j = a.queries;
+  for (; j >= 8; j -= 8, p += 8 * a.p_pitch, c += 8, o += 8 * a.o_pitch) mix_queries<Element, 8, 1>(a, p, c, 0, o);
   for (; j >= 4; j -= 4, p += 4 * a.p_pitch, c += 4, o += 4 * a.o_pitch) mix_queries<Element, 4, 2>(a, p, c, 0, o);
   for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
 }

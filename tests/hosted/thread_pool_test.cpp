@@ -33,6 +33,9 @@ struct Counts {
   }
 };
 
+// The longest time for which a pool leaves its threads alone after one was late.
+constexpr std::chrono::milliseconds kCallerIsAlone{300};
+
 void run(const Executor& executor, std::uint32_t jobs, Job job, void* arg) {
   if (executor.run != nullptr) return executor.run(executor.self, jobs, job, arg);
   for (std::uint32_t i = 0; i < jobs; ++i) job(arg, i);
@@ -111,10 +114,55 @@ TEST_CASE("thread_pool: the threads take part, in every run") {
     }
   };
   for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(kCallerIsAlone);  // if the round before took a busy machine too long
     Meeting meeting;
     run(pool.executor(), 2, job, &meeting);
     REQUIRE(meeting.missed.load() == 0);
   }
+}
+
+// Two jobs, the thread's the later one by as long as the run has taken so far and more.
+struct LateThread {
+  std::thread::id caller = std::this_thread::get_id();
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::atomic<int> of_caller{0};
+  std::atomic<int> of_thread{0};
+
+  static void job(void* arg, std::uint32_t) {
+    LateThread& t = *static_cast<LateThread*>(arg);
+    if (std::this_thread::get_id() == t.caller) {
+      t.of_caller.fetch_add(1);
+      while (t.of_thread.load() == 0 && t.age() < std::chrono::milliseconds(100)) std::this_thread::yield();
+    } else {
+      t.of_thread.fetch_add(1);
+      while (t.of_caller.load() == 0) std::this_thread::yield();
+      std::this_thread::sleep_for(t.age() + std::chrono::milliseconds(5));
+    }
+  }
+  std::chrono::steady_clock::duration age() const { return std::chrono::steady_clock::now() - begun; }
+};
+
+TEST_CASE("thread_pool: after a thread that lost its core, the caller works alone for a while") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(2, &pool) == Status::ok);
+  if (pool.width() < 2 || ThreadPool::usable_cores() == 1) return;
+  bool alone = false;
+  bool together_again = false;
+  for (int round = 0; round < 20 && !(alone && together_again); ++round) {  // a busy machine may need more than one
+    LateThread late;
+    run(pool.executor(), 2, LateThread::job, &late);
+    if (late.of_thread.load() == 0) continue;
+    LateThread next;
+    run(pool.executor(), 2, LateThread::job, &next);
+    if (next.of_thread.load() == 0) alone = true;
+    std::this_thread::sleep_for(kCallerIsAlone);
+    LateThread last;
+    run(pool.executor(), 2, LateThread::job, &last);
+    if (last.of_thread.load() != 0) together_again = true;
+    std::this_thread::sleep_for(kCallerIsAlone);
+  }
+  CHECK(alone);
+  CHECK(together_again);
 }
 
 TEST_CASE("thread_pool: more threads than cores, and neighbours that never rest") {
