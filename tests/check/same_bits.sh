@@ -33,7 +33,7 @@ outputs() {
   done
   "$@" "$build/minnow" convert $fixture/ckpt.pt --type q4 --calibrate-tokens 2048 -o "$where/models/q4.minnow" 2> /dev/null
   "$@" "$build/tests/logit_hash" "$where/models/f32.minnow" "$where/models/f16.minnow" "$where/models/q8.minnow" \
-    > "$where/product" 2> "$where/ran"
+    "$where/models/q4.minnow" > "$where/product" 2> "$where/ran"
   sed -n 's/^q8.minnow kv f16: \(.*\) ran$/  \1/p' "$where/ran"
 }
 

@@ -41,7 +41,7 @@ struct HandShape {
   std::uint32_t n_hidden = 32;
   std::uint32_t block_size = 16;
   std::uint32_t vocab_size = 11;
-  std::uint32_t type = 0;        // 0 f32, 1 f16, 2 q8
+  std::uint32_t type = 0;        // 0 f32, 1 f16, 2 q8, 3 q4
   std::uint32_t activation = 0;  // 0 GELU by erf, 1 by tanh, 2 ReLU, 3 ReLU squared, 4 gated
   std::uint32_t n_kv_head = 0;   // 0: as n_head
   std::uint32_t norm = 0;        // 0 layer norm, 1 RMS norm
@@ -138,7 +138,8 @@ class HandBuilder {
   static std::uint64_t up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
   void add(std::uint32_t role, std::uint32_t layer, std::uint32_t rows, std::uint32_t columns, bool matrix) {
-    const std::uint64_t group = s_.type == 0 ? 1024 : s_.type == 1 ? 512 : 272;
+    const std::uint64_t groups[] = {1024, 512, 272, 144};
+    const std::uint64_t group = groups[s_.type];
     const std::uint64_t bytes = matrix ? up(rows, 8) / 8 * (up(columns, 32) / 32) * group : rows * up(columns, 8) * 4;
     entries_.push_back({role, layer, matrix ? s_.type : 0, rows, columns, matrix, bytes, 0});
   }
@@ -295,6 +296,8 @@ class HandBuilder {
               }
             }
           }
+        } else if (s_.type == 3) {
+          put_q4(e, block, group);
         } else {
           for (std::uint64_t c = group; c < group + 32; ++c) {
             for (std::uint64_t r = block; r < block + 8; ++r) {
@@ -307,6 +310,25 @@ class HandBuilder {
               }
             }
           }
+        }
+      }
+    }
+  }
+
+  // One block and group of q4: scales of either sign, about amplitude / 8; byte (step, row, c) holds column 4 step + c
+  // below and column 4 (step + 4) + c above, each plus 8.
+  void put_q4(const Entry& e, std::uint64_t block, std::uint64_t group) {
+    for (std::uint64_t r = block; r < block + 8; ++r) {
+      put(static_cast<std::uint16_t>(r < e.rows ? (0x2800 + next() % 0x400) | (next() % 2 << 15) : 0));
+    }
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      for (std::uint64_t r = block; r < block + 8; ++r) {
+        for (std::uint64_t c = group + step * 4; c < group + step * 4 + 4; ++c) {
+          const auto nibble = [&](std::uint64_t column) {
+            return r < e.rows && column < e.columns ? static_cast<unsigned>(next() % 16) : 8u;
+          };
+          const unsigned low = nibble(c);
+          put(static_cast<std::uint8_t>(low | nibble(c + 16) << 4));
         }
       }
     }

@@ -74,7 +74,7 @@ std::size_t try_extreme_fields(const HandShape& shape) {
 }  // namespace
 
 TEST_CASE("open: files built from the specification") {
-  for (const std::uint32_t type : {0u, 1u, 2u}) {
+  for (const std::uint32_t type : {0u, 1u, 2u, 3u}) {
     HandShape shape = with_text();
     shape.type = type;
     const AlignedBytes file = hand_built(shape);

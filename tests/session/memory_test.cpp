@@ -7,7 +7,7 @@ using namespace minnow::test;
 
 TEST_CASE("memory: the stated size works, one byte less does not, and nothing is written beyond it") {
   HandShape shape;
-  for (const std::uint32_t type : {0u, 1u, 2u}) {
+  for (const std::uint32_t type : {0u, 1u, 2u, 3u}) {
     shape.type = type;
     const AlignedBytes file = hand_built(shape);
     const Model model = open_model(file);

@@ -41,7 +41,7 @@ void check_all(const std::vector<std::uint32_t>& widths) {
   for (std::size_t i = 0; i < widths.size(); ++i) REQUIRE(ThreadPool::create(widths[i], &pools[i]) == Status::ok);
 
   for (Family& c : cases()) {
-    for (std::uint32_t type = 0; type < 3; ++type) {
+    for (std::uint32_t type = 0; type < 4; ++type) {
       c.shape.type = type;
       const AlignedBytes file = hand_built(c.shape);
       const Model model = open_model(file);
