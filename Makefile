@@ -3,6 +3,7 @@
 # make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models;
 #                   make instructions: no kernel takes more instructions than it did (UPDATE=1 keeps what they take now);
 #                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
+#                   make sanitised: all tests under clang's address and undefined behaviour sanitizers
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
 # WERROR=1          warnings are errors             RUNNER=..    an emulator that starts the tests
@@ -38,8 +39,17 @@ TEST_OBJECTS := $(call object,$(TEST_SOURCES) $(TEST_C_SOURCES))
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 FLAGS := -O2 -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
 CORE_FLAGS := -fno-exceptions -fno-rtti
-# The code of the tests is compiled twice as fast with -O1 and runs once.
-TEST_FLAGS := -O1 -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
+# The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
+# tests compute much themselves.
+TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
+BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges convert/llama2_tokenizer model/open \
+  session/attention session/families text/accepted text/bpe)
+quick_test = $(filter-out $(BUSY_TESTS),$(filter tests/%_test.cpp,$(1)))
+test_flags = $(TEST_FLAGS) $(if $(call quick_test,$<),-O0 $(if $(PRECOMPILED),-include $(PRECOMPILED)),-O1)
+
+# What most tests include, precompiled where the compiler can: found beside this copy, else the copy itself is read.
+# ccache keeps no object that used one.
+PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp)
 
 # The kernels' inner loops gain 10 to 30 % from -O3; nothing else does.
 KERNEL_FLAGS := -O3
@@ -82,20 +92,27 @@ programs: $(TEST_PROGRAMS)
 $(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
-# Fuzz targets (tests/fuzz), built by clang with its sanitizers: `make fuzz` runs each for FUZZ_SECONDS.
+# Built by clang with its sanitizers, once: all tests (`make sanitised`), and the fuzz targets of tests/fuzz, which
+# `make fuzz` runs for FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 30
-FUZZ_FLAGS := -O1 -g -DMINNOW_DEBUG -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+SANITISED := $(BUILD)-sanitised
+SANITISED_FLAGS := -gline-tables-only -DMINNOW_DEBUG -fno-omit-frame-pointer \
+  -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+# The kernels' unrolled loops alone would be compiled a third slower with -O3.
+make_sanitised = $(MAKE) CXX=clang++ BUILD=$(SANITISED) KERNEL_FLAGS=-O1 CXXFLAGS='$(SANITISED_FLAGS) $(CXXFLAGS)'
+sanitised:
+	+@$(make_sanitised) test
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%_fuzz.cpp,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/*_fuzz.cpp)))
 fuzz:
-	@$(MAKE) CXX=clang++ BUILD=$(BUILD)-fuzz CXXFLAGS='$(FUZZ_FLAGS) $(CXXFLAGS)' fuzz-programs
-	@sh tests/fuzz/run.sh $(BUILD)-fuzz $(FUZZ_SECONDS) $(FUZZ_TARGETS)
+	+@$(make_sanitised) fuzz-programs
+	@sh tests/fuzz/run.sh $(SANITISED) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 fuzz-programs: $(FUZZ_PROGRAMS)
 $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) \
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS)) \
-  $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(TEST_FLAGS))
+  $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
 LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
@@ -103,6 +120,11 @@ $(BUILD)/obj/%.cpp.o: %.cpp $(BUILD)/flags
 	$(COMPILE) -std=c++17 $(FLAGS) $(isa_flags) $(folder_flags) -pthread $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
 $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags
 	$(COMPILE) -x c -std=c99 $(FLAGS) $(folder_flags) $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
+
+$(call object,$(call quick_test,$(TEST_SOURCES))): $(PRECOMPILED)
+$(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
+	@mkdir -p $(@D) && echo "$(CXX) $<" && cp $< $@ && { $(CXX) -std=c++17 $(FLAGS) $(TEST_FLAGS) -O0 -pthread $(CPPFLAGS) \
+	  $(CXXFLAGS) -MD -MP -MF $@.d -MT $@ -x c++-header -o $@.gch $< 2> /dev/null || rm -f $@.gch; }
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
@@ -123,7 +145,7 @@ run: $(BUILD)/minnow
 	@$(BUILD)/minnow run models/shakespeare-char.minnow && echo
 
 test: $(BUILD)/tests/run $(BUILD)/minnow
-	@sh tests/run.sh $(RUNNER) $(BUILD)/tests/run $(TESTS)
+	@sh tests/run.sh $(if $(TESTS),,--halves '*tests/convert/*$(COMMA)*tests/text/*') $(RUNNER) $(BUILD)/tests/run $(TESTS)
 
 $(TEST_OBJECTS): | doctest
 doctest:
@@ -146,9 +168,9 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check instructions vnni golden programs fuzz fuzz-programs clean force
+.PHONY: all run test doctest check instructions vnni golden programs sanitised fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
--include $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
+-include $(BUILD)/precompiled/common.hpp.d $(patsubst %.o,%.d,$(CORE_OBJECTS) $(HOSTED_OBJECTS) $(TOOL_OBJECTS) $(TEST_OBJECTS) \
   $(call object,$(wildcard tests/programs/*.cpp tests/fuzz/*.cpp)))
