@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <cstddef>
 
 namespace minnow {
@@ -10,7 +11,8 @@ namespace {
 
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::size_t kEndings = sizeof kEnding / sizeof kEnding[0];
-volatile sig_atomic_t seen = 0;
+std::atomic<int> seen{0};  // threads look at it too
+static_assert(std::atomic<int>::is_always_lock_free, "a handler may only touch what takes no lock");
 
 extern "C" void note_signal(int) { seen = 1; }
 

@@ -165,6 +165,13 @@ TEST_CASE("calibration: what cannot be used is refused in one line, and nothing 
   write_file(folder / "empty.txt", "");
   refused({"--calibrate", folder / "absent"}, "absent: ");
   refused({"--calibrate", folder / "short.bin"}, "has 47 ids; expected at least 48: two windows of 24");
+  write_file(folder / "latin1.txt", "caf\xe9");
+  refused({"--calibrate", folder / "latin1.txt"}, "has at byte 3 a character that the model does not know");
+  refused({"--calibrate", folder / "."}, "this is a folder; expected a file");
+  refused({"--calibrate", "/dev/null"}, "this is a pipe or a device; expected a file");
+  for (const char* number : {"0", "-1", "many", "1e3", "99999999999999999999"}) {
+    refused({"--calibrate-tokens", number}, "--calibrate-tokens", 2);
+  }
   refused({"--calibrate", folder / "empty.txt"}, "has 0 tokens; expected at least 48");
   refused({"--calibrate", folder / "odd.bin"}, "has 3 bytes; expected an even number");
   refused({"--calibrate", folder / "beyond.bin"}, "; expected ids below 37");
@@ -175,13 +182,26 @@ TEST_CASE("calibration: what cannot be used is refused in one line, and nothing 
   refused({"--type", "f32", "--calibrate-tokens", "9"}, "found --calibrate-tokens, expected --type q4", 2);
   refused({"--calibrate", "none", "--calibrate-tokens", "9"}, "found --calibrate-tokens", 2);
   refused({"--threads", "0"}, "--threads", 2);
-  CHECK(folder.names().size() == 5);
+  CHECK(folder.names().size() == 6);
   // The output must not be the text.
   const std::string before = read_file(folder / "beyond.bin");
   const Outcome outcome = convert_q4(folder / "beyond.bin", {"--calibrate", folder / "beyond.bin"});
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.message, "is read for --calibrate; expected another name for the model"));
   CHECK(read_file(folder / "beyond.bin") == before);
+}
+
+TEST_CASE("calibration: one token is a window, and more than there is room or text for is what there is") {
+  const TemporaryFolder folder;
+  const Outcome one = convert_q4(folder / "m", {"--calibrate-tokens", "1"});
+  CHECK(one.status == 0);
+  CHECK(contains(one.message, ", calibrated on 24 tokens of self: loss "));
+  write_file(folder / "short.bin", some_ids(24 * 9, 37));
+  const Outcome all =
+      convert_q4(folder / "m", {"--calibrate", folder / "short.bin", "--calibrate-tokens", "268435456"});
+  CHECK(all.status == 0);
+  CHECK(contains(all.message, ", calibrated on 192 tokens of short.bin (ids): loss "));
+  CHECK(contains(all.message, ", on 24 held out\n"));
 }
 
 TEST_CASE("calibration: the output matrix stays q8 unless q4 is asked for") {

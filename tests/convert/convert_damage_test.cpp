@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -27,7 +28,7 @@
 
 #if !defined(MINNOW_TEST_SANITIZED)
 namespace {
-std::size_t allocations_until_failure = 0;  // 0: none fails
+std::atomic<std::size_t> allocations_until_failure{0};  // 0: none fails; threads count too
 }  // namespace
 
 void* operator new(std::size_t bytes) {

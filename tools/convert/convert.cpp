@@ -1,18 +1,17 @@
 // The command `minnow convert`: a checkpoint in, a model file out. Depends on everything in tools/convert.
 #include <algorithm>
 #include <cstdio>
-#include <locale>
 #include <new>
-#include <sstream>
 
 #include "minnow/hosted.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
+#include "tools/convert/file_hashes.hpp"
 #include "tools/convert/progress.hpp"
+#include "tools/convert/provenance.hpp"
 #include "tools/convert/quantised.hpp"
 #include "tools/convert/recognise.hpp"
 #include "tools/convert/refusal.hpp"
-#include "tools/convert/sha256.hpp"
 #include "tools/convert/sidecar.hpp"
 #include "tools/convert/vocabulary.hpp"
 #include "tools/id_stream.hpp"
@@ -87,7 +86,7 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   options.number("calibrate-tokens", "N", 1, 1u << 28, &out->calibrate_tokens, "of it (8192 of self, 24576 of a file)");
   options.choice("output-type", "q8|q4", {{"q8", number(WeightType::q8)}, {"q4", number(WeightType::q4)}},
                  &out->output_type, "of q4: how the output matrix, tied with the embedding or not, is stored (q8)");
-  options.number("threads", "N", 1, kMaxWorkers, &out->threads, "of q4; they never change the file (one a core)");
+  options.number("threads", "N", 1, kMaxWorkers, &out->threads, "they never change the file (one a core)");
   options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
   options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
   options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
@@ -126,33 +125,6 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   }
   if (!model_given) out->model = default_model_name(out->checkpoint);
   return true;
-}
-
-std::string make_provenance(const Checkpoint& checkpoint, const Vocabulary& vocabulary, const ModelPlan& plan,
-                            const std::vector<std::string>& calibration, Progress* progress) {
-  const auto show = [&](std::uint64_t done, std::uint64_t total) { progress->show("reading", done, total); };
-  std::ostringstream out;
-  out.imbue(std::locale::classic());
-  std::size_t number = 0;
-  for (const auto& file : checkpoint.files) {
-    if (number != 0 && file->path() == checkpoint.files[0]->path()) continue;  // the same, unpacked
-    const std::string key = ++number == 1 ? "source" : concat("source_", number);
-    out << key << '=' << printable(file_name_of(file->path())) << '\n';
-    out << key << "_sha256=" << hash_file(*file, show) << '\n';
-  }
-  number = 0;
-  for (const Vocabulary::Source& source : vocabulary.sources) {
-    const std::string key = ++number == 1 ? "vocabulary" : concat("vocabulary_", number);
-    out << key << '=' << printable(source.name) << '\n' << key << "_sha256=" << source.sha256 << '\n';
-  }
-  out << "converter=minnow " << version() << '\n';
-  if (checkpoint.iter_num) out << "iter_num=" << *checkpoint.iter_num << '\n';
-  if (checkpoint.best_val_loss) out << "best_val_loss=" << *checkpoint.best_val_loss << '\n';
-  out << "type=" << to_string(static_cast<WeightType>(plan.config.weight_type)) << '\n';
-  out << "family=" << plan.family << '\n';
-  for (const std::string& choice : plan.choices) out << choice << '\n';
-  for (const std::string& line : calibration) out << line << '\n';
-  return out.str();
 }
 
 void list_tensors(const Checkpoint& checkpoint) {
@@ -280,6 +252,7 @@ class Conversion {
  private:
   void read() {
     const auto file = std::make_shared<const InputFile>(arguments_.checkpoint);
+    hashes_.start({file});
     ReadOptions read_options;
     read_options.check_crcs = !arguments_.ignore_crc;
     read_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress_.show("checking", done, total); };
@@ -295,6 +268,9 @@ class Conversion {
     if (static_cast<WeightType>(arguments_.type) == WeightType::q4) choose_output_type();
     if (arguments_.verbose) list_tensors(plan_);
     if (!vocabulary_.pieces.empty()) tokenizer_ = make_tokenizer_section(vocabulary_);
+    auto others = hashed_files(checkpoint_);
+    others.erase(others.begin());
+    hashes_.start(others);
   }
 
   void choose_output_type() {
@@ -341,12 +317,18 @@ class Conversion {
   }
 
   void write(decltype(WriteOptions::packed) packed, const std::vector<std::string>& calibration, ByteSink* out) {
-    const std::string provenance = make_provenance(checkpoint_, vocabulary_, plan_, calibration, &progress_);
+    const auto provenance = [&](const std::vector<std::string>& hashes) {
+      return make_provenance(checkpoint_, hashes, vocabulary_, plan_, calibration);
+    };
     WriteOptions write_options;
+    write_options.final_provenance = [&] {
+      return provenance(
+          hashes_.finish([&](std::uint64_t done, std::uint64_t total) { progress_.show("hashing", done, total); }));
+    };
     write_options.allow_nonfinite = arguments_.allow_nonfinite;
     write_options.progress = [&](std::uint64_t done, std::uint64_t total) { progress_.show("writing", done, total); };
     write_options.packed = std::move(packed);
-    write_model(checkpoint_, plan_, tokenizer_, provenance, write_options, out);
+    write_model(checkpoint_, plan_, tokenizer_, provenance({}), write_options, out);
   }
 
   const Arguments& arguments_;
@@ -356,6 +338,7 @@ class Conversion {
   Vocabulary vocabulary_;
   std::string tokenizer_;
   std::string note_;  // of the calibration, for the summary
+  FileHashes hashes_{arguments_.threads != 1};
 };
 
 }  // namespace

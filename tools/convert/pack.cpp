@@ -1,6 +1,7 @@
 // Rounding and interleaving of weights. Depends on kernels/layout.hpp.
 #include "tools/convert/pack.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -28,25 +29,52 @@ Half exact_or_special_half(float x) {
   return static_cast<Half>(x < 0 ? kHalfInfinity | 0x8000u : kHalfInfinity);
 }
 
+// Of the numbers' bits without sign, which are ordered as the numbers are: infinity next to last, NaN last. Eight at a
+// time, since compilers make vectors of a loop whose length they know.
+std::uint32_t largest_magnitude(const float* w, std::uint32_t count) {
+  constexpr std::uint32_t kLanes = 8;
+  std::int32_t largest[kLanes] = {};
+  const auto take = [&largest](const float* from, std::size_t numbers) {
+    std::int32_t bits[kLanes] = {};
+    std::memcpy(bits, from, numbers * sizeof(float));
+    for (std::uint32_t i = 0; i < kLanes; ++i) {
+      const std::int32_t magnitude = bits[i] & 0x7fffffff;
+      largest[i] = magnitude > largest[i] ? magnitude : largest[i];
+    }
+  };
+  std::uint32_t first = 0;
+  for (; first + kLanes <= count; first += kLanes) take(w + first, kLanes);
+  take(w + first, count - first);
+  return static_cast<std::uint32_t>(*std::max_element(largest, largest + kLanes));
+}
+constexpr std::uint32_t kInfinityBits = 0x7f800000;
+
 // The scale of a row's group, and its weights as integers.
 PackFault quantise(const float* group, WeightType type, Half* scale, int* q) {
-  float largest = 0;  // in magnitude
-  bool finite = true;
-  for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
-    finite = finite && is_finite(group[i]);
-    if (std::fabs(group[i]) > std::fabs(largest)) largest = group[i];
-  }
+  const std::uint32_t magnitude = largest_magnitude(group, kGroupColumns);
+  const bool finite = magnitude < kInfinityBits;
+  float largest = bit_cast<float>(magnitude);
   // q4 has one step more below zero than above, so the largest weight is put there; + 0 makes -0 a zero.
-  const float wanted = type == WeightType::q8 ? std::fabs(largest) / 127.0f : largest / -8.0f + 0.0f;
+  if (type == WeightType::q4) {
+    std::uint32_t i = 0;
+    while (i + 1 < kGroupColumns && std::fabs(group[i]) != largest) ++i;
+    largest = group[i];
+  }
+  const float wanted = type == WeightType::q8 ? largest / 127.0f : largest / -8.0f + 0.0f;
   *scale = kHalfNan;
   if (finite && std::fabs(wanted) > kHalfMax) return PackFault::scale_beyond_half;
   if (finite) *scale = float_to_half(wanted);
   const float step = half_to_float(*scale);
+  if (!finite || step == 0) {
+    std::memset(q, 0, kGroupColumns * sizeof(int));
+    return PackFault::none;
+  }
   const float lowest = type == WeightType::q8 ? -127.0f : -8.0f;
   const float highest = type == WeightType::q8 ? 127.0f : 7.0f;
   for (std::uint32_t i = 0; i < kGroupColumns; ++i) {
-    float number = finite && step != 0 ? group[i] / step : 0.0f;
-    number = number > highest ? highest : number < lowest ? lowest : number;
+    float number = group[i] / step;
+    number = number > highest ? highest : number;
+    number = number < lowest ? lowest : number;
     q[i] = static_cast<int>((number + kRounder) - kRounder);
   }
   return PackFault::none;
@@ -91,7 +119,9 @@ PackResult pack_block(const float* w, std::uint32_t rows, std::uint32_t columns,
   std::memset(out, 0, group_count(columns) * bytes);
   for (std::uint32_t row = 0; row < rows; ++row) {
     const float* const from = w + row * std::size_t{columns};
-    for (std::uint32_t c = 0; c < columns; ++c) {
+    const std::uint32_t magnitude = largest_magnitude(from, columns);
+    const bool suspect = magnitude >= kInfinityBits || type == WeightType::f16;
+    for (std::uint32_t c = 0; c < columns && suspect; ++c) {
       if (!allow_nonfinite && !is_finite(from[c])) return {PackFault::not_finite, row, c};
       if (type == WeightType::f16 && is_finite(from[c]) && std::fabs(from[c]) > kHalfMax) {
         return {PackFault::beyond_half, row, c};

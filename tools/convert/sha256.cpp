@@ -21,6 +21,36 @@ constexpr std::uint32_t kRound[64] = {
 
 constexpr std::uint32_t rotate(std::uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
+// The sums of FIPS 180-4 with their rotations nested: an instruction fewer for each on a machine whose rotation
+// overwrites what it rotates.
+constexpr std::uint32_t big_sigma0(std::uint32_t x) { return rotate(rotate(rotate(x, 9) ^ x, 11) ^ x, 2); }
+constexpr std::uint32_t big_sigma1(std::uint32_t x) { return rotate(rotate(rotate(x, 14) ^ x, 5) ^ x, 6); }
+constexpr std::uint32_t small_sigma0(std::uint32_t x) { return rotate(rotate(x, 11) ^ x, 7) ^ x >> 3; }
+constexpr std::uint32_t small_sigma1(std::uint32_t x) { return rotate(rotate(x, 2) ^ x, 17) ^ x >> 10; }
+
+// Round i of 16 whose first one takes w[0]. Instead of moving the eight words on, it takes them one place further.
+template <bool kExtend, unsigned kI>
+inline void one_round(const std::uint32_t* constants, std::uint32_t* w, std::uint32_t* s) {
+  const auto at = [s](unsigned i) -> std::uint32_t& { return s[(i - kI) % 8]; };
+  if (kExtend) w[kI] += small_sigma0(w[(kI + 1) % 16]) + w[(kI + 9) % 16] + small_sigma1(w[(kI + 14) % 16]);
+  const std::uint32_t a = at(0), b = at(1), c = at(2), e = at(4), f = at(5), g = at(6);
+  const std::uint32_t sum = at(7) + big_sigma1(e) + (g ^ (e & (f ^ g))) + constants[kI] + w[kI];
+  at(3) += sum;
+  at(7) = sum + big_sigma0(a) + ((a & b) | (c & (a | b)));
+}
+
+template <bool kExtend>
+void sixteen_rounds(const std::uint32_t* constants, std::uint32_t* w, std::uint32_t* s) {
+  one_round<kExtend, 0>(constants, w, s), one_round<kExtend, 1>(constants, w, s);
+  one_round<kExtend, 2>(constants, w, s), one_round<kExtend, 3>(constants, w, s);
+  one_round<kExtend, 4>(constants, w, s), one_round<kExtend, 5>(constants, w, s);
+  one_round<kExtend, 6>(constants, w, s), one_round<kExtend, 7>(constants, w, s);
+  one_round<kExtend, 8>(constants, w, s), one_round<kExtend, 9>(constants, w, s);
+  one_round<kExtend, 10>(constants, w, s), one_round<kExtend, 11>(constants, w, s);
+  one_round<kExtend, 12>(constants, w, s), one_round<kExtend, 13>(constants, w, s);
+  one_round<kExtend, 14>(constants, w, s), one_round<kExtend, 15>(constants, w, s);
+}
+
 }  // namespace
 
 void Sha256::update(const void* data, std::size_t bytes) {
@@ -60,34 +90,16 @@ std::string Sha256::finish() {
 }
 
 void Sha256::add_block(const unsigned char* block) {
-  std::uint32_t w[64];
+  std::uint32_t w[16];
   for (unsigned i = 0; i < 16; ++i) {
     w[i] = static_cast<std::uint32_t>(block[4 * i]) << 24 | static_cast<std::uint32_t>(block[4 * i + 1]) << 16 |
            static_cast<std::uint32_t>(block[4 * i + 2]) << 8 | block[4 * i + 3];
   }
-  for (unsigned i = 16; i < 64; ++i) {
-    const std::uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-    const std::uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  std::uint32_t a = state_[0], b = state_[1], c = state_[2], d = state_[3];
-  std::uint32_t e = state_[4], f = state_[5], g = state_[6], h = state_[7];
-  for (unsigned i = 0; i < 64; ++i) {
-    const std::uint32_t choose = (e & f) ^ (~e & g);
-    const std::uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
-    const std::uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + choose + kRound[i] + w[i];
-    const std::uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + majority;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const std::uint32_t sum[8] = {a, b, c, d, e, f, g, h};
-  for (unsigned i = 0; i < 8; ++i) state_[i] += sum[i];
+  std::uint32_t s[8];
+  std::memcpy(s, state_, sizeof s);
+  sixteen_rounds<false>(kRound, w, s);
+  for (unsigned i = 16; i < 64; i += 16) sixteen_rounds<true>(kRound + i, w, s);
+  for (unsigned i = 0; i < 8; ++i) state_[i] += s[i];
 }
 
 std::string hash_file(const InputFile& file, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/bits.hpp"
 #include "base/half.hpp"
 #include "tools/convert/refusal.hpp"
 
@@ -30,18 +31,28 @@ std::uint64_t little_endian(const unsigned char* from, std::uint32_t bytes) {
   return value;
 }
 
-float to_float(Dtype dtype, const unsigned char* from) {
+template <class T>
+T load(const unsigned char* from) {
+  return static_cast<T>(little_endian(from, sizeof(T)));
+}
+
+void to_floats(Dtype dtype, const unsigned char* from, std::size_t count, float* out, std::uint64_t stride) {
+  const auto each = [&](std::size_t bytes, auto convert) {
+    for (std::size_t i = 0; i < count; ++i) out[i * stride] = convert(from + i * bytes);
+  };
   switch (dtype) {
     case Dtype::f32:
-      return bit_cast<float>(static_cast<std::uint32_t>(little_endian(from, 4)));
+      return each(4, [](const unsigned char* p) { return bit_cast<float>(load<std::uint32_t>(p)); });
     case Dtype::f64:
-      return static_cast<float>(bit_cast<double>(little_endian(from, 8)));
+      return each(8,
+                  [](const unsigned char* p) { return static_cast<float>(bit_cast<double>(load<std::uint64_t>(p))); });
     case Dtype::f16:
-      return half_to_float(static_cast<Half>(little_endian(from, 2)));
+      return each(2, [](const unsigned char* p) { return half_to_float(load<Half>(p)); });
     case Dtype::bf16:
-      return bit_cast<float>(static_cast<std::uint32_t>(little_endian(from, 2)) << 16);
+      return each(2,
+                  [](const unsigned char* p) { return bit_cast<float>(std::uint32_t{load<std::uint16_t>(p)} << 16); });
     default:
-      return 0;
+      return each(0, [](const unsigned char*) { return 0.0f; });
   }
 }
 
@@ -152,11 +163,15 @@ void RowReader::read(std::uint64_t begin, std::uint64_t count, float* out) {
 void RowReader::read_run(std::uint64_t element, std::uint64_t count, float* out, std::uint64_t out_stride) {
   if (tensor_.dtype == Dtype::q8_groups) return read_groups(element, count, out, out_stride);
   const std::uint32_t bytes = dtype_bytes(tensor_.dtype);
+  if (tensor_.dtype == Dtype::f32 && out_stride == 1 && host_is_little_endian()) {
+    file_.read_at(tensor_.storage_offset + element * bytes, out, static_cast<std::size_t>(count * bytes));
+    return;
+  }
   while (count > 0) {
     const auto piece = static_cast<std::size_t>(std::min(count, kRunElements));
     buffer_.resize(std::max(buffer_.size(), piece * bytes));
     file_.read_at(tensor_.storage_offset + element * bytes, buffer_.data(), piece * bytes);
-    for (std::size_t i = 0; i < piece; ++i) out[i * out_stride] = to_float(tensor_.dtype, &buffer_[i * bytes]);
+    to_floats(tensor_.dtype, buffer_.data(), piece, out, out_stride);
     out += piece * out_stride;
     element += piece;
     count -= piece;

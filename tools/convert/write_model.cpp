@@ -44,8 +44,7 @@ class Writer {
       : checkpoint_(checkpoint), plan_(plan), options_(options), out_(out) {}
 
   void write(std::string_view tokenizer, std::string_view provenance) {
-    const std::string tables = lay_out(tokenizer, provenance);
-    header_.tables_crc32 = crc32(0, tables.data(), tables.size());
+    std::string tables = lay_out(tokenizer, provenance);
     out_->expect(header_.file_bytes);
     const std::string no_header(sizeof header_, '\0');
     out_->append(no_header.data(), no_header.size());
@@ -54,6 +53,13 @@ class Writer {
       pad_to(entries_[i].offset);
       write_tensor(plan_.tensors[i]);
     }
+    if (options_.final_provenance) {
+      const std::string text = options_.final_provenance();
+      if (text.size() != provenance.size()) refuse("the provenance has changed its length; this is a bug");
+      tables.replace(static_cast<std::size_t>(header_.provenance_offset - sizeof header_), text.size(), text);
+      out_->write_at(header_.provenance_offset, text.data(), text.size());
+    }
+    header_.tables_crc32 = crc32(0, tables.data(), tables.size());
     header_.data_crc32 = data_crc_;
     header_.header_crc32 = crc32(0, &header_, sizeof header_);  // the field itself is still 0
     out_->write_at(0, &header_, sizeof header_);

@@ -10,6 +10,8 @@ namespace minnow::convert {
 struct WriteOptions {
   bool allow_nonfinite = false;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes of weights; may be empty
+  // Asked once the weights are written: what takes the place of `provenance`, as long as that. May be empty.
+  std::function<std::string()> final_provenance;
   // A matrix that is rounded already, as it will lie in the file; null: pack it. May be empty.
   std::function<const std::vector<std::byte>*(Role role, std::uint32_t layer)> packed;
 };
