@@ -144,8 +144,8 @@ void list_tensors(const ModelPlan& plan) {
   }
 }
 
-void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary,
-                   const std::string& note) {
+std::string make_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary,
+                         const std::string& note) {
   const Config& c = plan.config;
   const bool has_text = !vocabulary.pieces.empty();
   std::string symbols = concat(c.n_tokens, has_text ? " symbols" : " ids");
@@ -155,11 +155,10 @@ void print_summary(const OutputFile& out, const ModelPlan& plan, const Vocabular
   std::string choices = vocabulary.note.empty() ? "" : ", " + vocabulary.note;
   for (const std::string& choice : plan.choices) choices += concat(", ", choice);
   if (!note.empty()) choices += ", " + note;
-  const std::string line =
-      concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,
-             ", n_head ", heads, ", n_embd ", c.n_embd, ", block_size ", c.block_size, ", ",
-             to_string(static_cast<WeightType>(c.weight_type)), ", ", out.size(), " bytes, ", symbols, choices, "\n");
-  std::fputs(line.c_str(), stderr);
+  return concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,
+                ", n_head ", heads, ", n_embd ", c.n_embd, ", block_size ", c.block_size, ", ",
+                to_string(static_cast<WeightType>(c.weight_type)), ", ", out.size(), " bytes, ", symbols, choices,
+                "\n");
 }
 
 PlanOptions plan_options(const Arguments& arguments) {
@@ -244,9 +243,10 @@ class Conversion {
       write({}, plain ? std::vector<std::string>{"calibration=none"} : std::vector<std::string>{}, &out);
     }
     for (const auto& each : checkpoint_.files) each->require_unchanged();
-    out.commit();
+    const std::string summary = make_summary(out, plan_, vocabulary_, note_);
+    out.commit();  // nothing that could fail comes after it
     progress_.clear();
-    print_summary(out, plan_, vocabulary_, note_);
+    std::fputs(summary.c_str(), stderr);
   }
 
  private:

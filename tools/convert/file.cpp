@@ -166,6 +166,7 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
 }
 
 void OutputFile::commit() {
+  const std::string folder_name = folder_of(target_);
   while (fsync(descriptor_) != 0) {
     if (errno == EINVAL || errno == ENOTSUP) break;  // a file system that cannot
     if (errno != EINTR) fail("flushed to disk");
@@ -178,7 +179,7 @@ void OutputFile::commit() {
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("renamed into place");
   temporary_.clear();
   // The new name itself reaches the disk with its folder; a file system that cannot is not an error.
-  const int folder = open(folder_of(target_).c_str(), O_RDONLY | O_CLOEXEC);
+  const int folder = open(folder_name.c_str(), O_RDONLY | O_CLOEXEC);
   if (folder >= 0) {
     static_cast<void>(fsync(folder));
     close(folder);
