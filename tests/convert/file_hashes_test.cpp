@@ -84,6 +84,7 @@ TEST_CASE("file hashes: nobody waits for what nobody asks for, and a signal ends
     raise(SIGINT);
     CHECK_THROWS_AS(static_cast<void>(hashes.finish({})), Interrupted);
   }
+  const SignalGuard forgets_the_signal;
 }
 
 }  // namespace minnow::convert::test
