@@ -232,6 +232,14 @@ TEST_CASE("calibration: the output matrix stays q8 unless q4 is asked for") {
   CHECK(output_type(untied, {"--calibrate-tokens", "96", "--output-type", "q4"}, Role::lm_head_weight) ==
         WeightType::q4);
   CHECK(output_type(untied, {"--calibrate-tokens", "96"}, Role::lm_head_weight) == WeightType::q8);
+  // The share that they take: 40 rows of 64 among 53,120 bytes; 2 x 24 of 32 untied, of which one may become q4.
+  const auto message = [&](const std::string& checkpoint, const std::string& type) {
+    return convert_q4(folder / "m", {"--calibrate", "none", "--no-text", "--output-type", type}, checkpoint).message;
+  };
+  CHECK(contains(message(kRandom, "q8"), ", output_type=q8, embedding and output 5 % of the file\n"));
+  CHECK(contains(message(kRandom, "q4"), ", output_type=q4, embedding and output 3 % of the file\n"));
+  CHECK(contains(message(untied, "q8"), ", embedding and output 26 % of the file (less with --output-type q4)\n"));
+  CHECK(contains(message(untied, "q4"), ", embedding and output 21 % of the file\n"));
   CHECK(convert({kRandom, "-o", folder / "n", "--output-type", "q4"}).status == 2);
 }
 

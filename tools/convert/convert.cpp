@@ -144,6 +144,24 @@ void list_tensors(const ModelPlan& plan) {
   }
 }
 
+Role output_role(const Config& c) { return c.output == Output::separate ? Role::lm_head_weight : Role::wte; }
+
+// What of a q4 file is in q8 unless the user says otherwise, which may be much of it.
+std::string outer_share(const ModelPlan& plan, std::uint64_t file_bytes) {
+  std::uint64_t outer = 0;
+  bool could_be_less = false;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.role != Role::wte && tensor.role != Role::lm_head_weight) continue;
+    std::uint64_t bytes = 0;
+    static_cast<void>(tensor_bytes(tensor.spec, tensor.type, &bytes));  // the plan holds no size that overflows
+    outer += bytes;
+    if (tensor.role == output_role(plan.config)) could_be_less = tensor.type != WeightType::q4;
+  }
+  const std::uint64_t percent = (100 * outer + file_bytes / 2) / file_bytes;
+  return concat(", embedding and output ", percent, " % of the file",
+                could_be_less && percent >= 10 ? " (less with --output-type q4)" : "");
+}
+
 std::string make_summary(const OutputFile& out, const ModelPlan& plan, const Vocabulary& vocabulary,
                          const std::string& note) {
   const Config& c = plan.config;
@@ -154,6 +172,7 @@ std::string make_summary(const OutputFile& out, const ModelPlan& plan, const Voc
   const std::string heads = c.n_kv_head == c.n_head ? concat(c.n_head) : concat(c.n_head, ", n_kv_head ", c.n_kv_head);
   std::string choices = vocabulary.note.empty() ? "" : ", " + vocabulary.note;
   for (const std::string& choice : plan.choices) choices += concat(", ", choice);
+  if (static_cast<WeightType>(c.weight_type) == WeightType::q4) choices += outer_share(plan, out.size());
   if (!note.empty()) choices += ", " + note;
   return concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", plan.family, ", n_layer ", c.n_layer,
                 ", n_head ", heads, ", n_embd ", c.n_embd, ", block_size ", c.block_size, ", ",
@@ -275,9 +294,8 @@ class Conversion {
 
   void choose_output_type() {
     const auto type = static_cast<WeightType>(arguments_.output_type);
-    const Role output = plan_.config.output == Output::separate ? Role::lm_head_weight : Role::wte;
     for (PlannedTensor& tensor : plan_.tensors) {
-      if (tensor.role == output) tensor.type = type;
+      if (tensor.role == output_role(plan_.config)) tensor.type = type;
     }
     plan_.choices.push_back(concat("output_type=", to_string(type)));
   }
