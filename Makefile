@@ -83,8 +83,9 @@ $(BUILD)/libminnow_hosted.a: $(HOSTED_OBJECTS) $(BUILD)/sources
 $(BUILD)/%.a:
 	@echo "$(AR) $@" && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(BUILD)/tests/run: $(TEST_OBJECTS) $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(BUILD)/libminnow_hosted.a \
-  $(BUILD)/libminnow.a
+# Of an inline function the linker takes the first copy: an optimised one, where there is one.
+$(BUILD)/tests/run: $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(call object,$(filter $(BUSY_TESTS),$(TEST_SOURCES))) \
+  $(TEST_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
 # Programs of the wider checks, each one file.
