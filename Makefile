@@ -42,8 +42,8 @@ CORE_FLAGS := -fno-exceptions -fno-rtti
 # The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
 # tests compute much themselves.
 TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
-BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges convert/llama2_tokenizer model/open \
-  session/attention session/families text/accepted text/bpe)
+BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges convert/vocabularies \
+  convert/llama2_tokenizer model/open session/attention session/families text/accepted text/bpe)
 quick_test = $(filter-out $(BUSY_TESTS),$(filter tests/%_test.cpp,$(1)))
 test_flags = $(TEST_FLAGS) $(if $(call quick_test,$<),-O0 $(if $(PRECOMPILED),-include $(PRECOMPILED)),-O1)
 
@@ -129,7 +129,7 @@ $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
-USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(TEST_FLAGS) $(CPPFLAGS) $(CXXFLAGS)
+USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(TEST_FLAGS) $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@
