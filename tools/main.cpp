@@ -52,7 +52,7 @@ int unknown_command(const char* word) {
 
 // What a command wrote may still sit in a buffer: a full disk shows here, or a closed pipe, which needs no words.
 int finish(int status) {
-  errno = 0;
+  if (std::ferror(stdout) == 0) errno = 0;  // else it says why an earlier write failed
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || status != minnow::kDone) return status;
   if (errno != EPIPE) std::fprintf(stderr, "minnow: cannot write to stdout: %s\n", std::strerror(errno));

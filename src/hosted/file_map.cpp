@@ -51,7 +51,7 @@ int take_memory(std::size_t bytes, std::byte** out) noexcept {
   std::byte* const begin = static_cast<std::byte*>(taken);
   const std::size_t before = (kLargePage - reinterpret_cast<std::uintptr_t>(begin) % kLargePage) % kLargePage;
   if (before != 0) ::munmap(begin, before);
-  if (before != kLargePage) ::munmap(begin + before + whole, kLargePage - before);
+  ::munmap(begin + before + whole, kLargePage - before);
   *out = begin + before;
 #if defined(MADV_HUGEPAGE)
   static_cast<void>(::madvise(*out, whole, MADV_HUGEPAGE));  // a wish: small pages do as well

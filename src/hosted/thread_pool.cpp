@@ -24,7 +24,7 @@ constexpr int kPausesBetweenClocks = 32;  // reading the clock costs about as mu
 
 // Where neighbours keep the cores busy, the caller is faster alone: a thread that holds a job up for longer than kLate
 // has lost its core, and waking one kFutile times in vain costs more than it brings. The caller tries again after a
-// time that doubles from the first to the last of these.
+// time that doubles from the first to the last of these. A run that begins in that time stays on the caller to its end.
 constexpr std::chrono::milliseconds kLate{1};
 constexpr int kFutile = 8;
 constexpr std::chrono::milliseconds kFirstAlone{4};

@@ -198,6 +198,11 @@ TEST_CASE("bench: tables for people, and a comparison with an earlier run") {
   const Outcome other = bench({file.path, "--threads", "2", "--compare", old});
   CHECK(other.status == 0);
   CHECK(other.out.find("nothing in common") != std::string::npos);
+  CHECK(table.err.empty());
+  // What else than the code has changed is told.
+  const Outcome otherwise = bench({file.path, "--threads", "1", "--kv", "f16", "--ctx", "9", "--compare", old});
+  CHECK(otherwise.status == 0);
+  CHECK(otherwise.one_line_with(" is not of the same: kv f32 there, f16 here; context 16 there, 9 here; batch 16"));
 }
 
 TEST_CASE("bench: what is no earlier run is told in one line, before anything is measured") {

@@ -133,6 +133,13 @@ int bench_command(int argc, char** argv) {
     std::vector<Comparison> figures;
     if (bench.has_old) figures = compare_rates(old, result);
     std::string text;
+    if (bench.has_old) {
+      const std::string others = other_settings(bench.old_file, bench_json(result, ""));
+      if (!others.empty()) {
+        std::fprintf(stderr, "minnow %s: %s is not of the same: %s\n", kCommand, printable(bench.old_file).c_str(),
+                     others.c_str());
+      }
+    }
     if (bench.json) {
       text = bench_json(result, bench.has_old ? comparison_json(figures) : "");
     } else {

@@ -114,6 +114,28 @@ std::vector<Comparison> read_rates(const std::string& path) {
   return rates;
 }
 
+std::string other_settings(const std::string& old_path, const std::string& now_json) {
+  const JsonTree old = convert::read_json_file(old_path);
+  const JsonTree now = convert::read_json(now_json, "this run");
+  const char* const settings[][2] = {{"model", "type"},    {"model", "n_parameters"}, {"model", "step_macs"},
+                                     {"settings", "kv"},   {"settings", "context"},   {"settings", "batch"},
+                                     {"settings", "load"}, {"machine", "kernels"}};
+  const auto value = [](const JsonTree& tree, const char* object, const char* member) -> std::string {
+    const JsonId id = tree.find(tree.find(tree.root(), object), member);
+    if (tree.is(id, JsonKind::text)) return printable(std::string(tree.text(id)));
+    return tree.is(id, JsonKind::integer) ? std::to_string(tree.integer(id)) : "";
+  };
+  std::string out;
+  for (const auto& [object, member] : settings) {
+    const std::string before = value(old, object, member);
+    const std::string here = value(now, object, member);
+    if (before == here) continue;
+    out += (out.empty() ? "" : "; ") + std::string(member) + ' ' + (before.empty() ? "unknown" : before) + " there, " +
+           here + " here";
+  }
+  return out;
+}
+
 std::vector<Comparison> compare_rates(const std::vector<Comparison>& old, const BenchResult& result) {
   std::vector<Comparison> both;
   for (const Comparison& now : named_rates(result)) {

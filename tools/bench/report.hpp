@@ -21,6 +21,8 @@ std::vector<Comparison> named_rates(const BenchResult& result);
 std::vector<Comparison> read_rates(const std::string& path);
 // Those that both have, `now` from the result.
 std::vector<Comparison> compare_rates(const std::vector<Comparison>& old, const BenchResult& result);
+// What else than the code differs between an older run and this one, whose JSON this is: "type q8 there, q4 here; .."
+std::string other_settings(const std::string& old_path, const std::string& now_json);
 std::string comparison_table(const std::vector<Comparison>& figures, const std::string& path);
 std::string comparison_json(const std::vector<Comparison>& figures);
 

@@ -119,17 +119,18 @@ void draw_roof(const Axes& a, const LimitResult& limit, std::string* out) {
   const double read = limit.read.median / 1e9;
   const double peaks[] = {limit.multiply_float.median / 1e9, limit.multiply_int8.median / 1e9};
   const char* const names[] = {"f32", "int8"};
-  const double highest = std::max(peaks[0], peaks[1]);
+  const int above = peaks[0] > peaks[1] ? 0 : 1;  // the higher peak's name stands over its line, the other's under
+  const double highest = peaks[above];
   const double lowest = std::max(std::pow(10, a.x_low), std::pow(10, a.y_low) / read);
   append(out, "<line class='roof' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", a.x(lowest), a.y(read * lowest),
          a.x(highest / read), a.y(highest));
-  append(out, "<text x='%.1f' y='%.1f' class='limit'>read %.1f GB/s</text>\n", a.x(lowest) + 8, a.y(read * lowest) - 24,
+  append(out, "<text x='%.1f' y='%.1f' class='limit'>read %.1f GB/s</text>\n", a.x(lowest) + 16, a.y(read * lowest) - 4,
          read);
   for (int i = 0; i < 2; ++i) {
     append(out, "<line class='roof' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", a.x(peaks[i] / read), a.y(peaks[i]),
            kWidth - kRight, a.y(peaks[i]));
     append(out, "<text x='%.1f' y='%.1f' class='limit' text-anchor='end'>%s %.1f GMAC/s</text>\n", kWidth - kRight - 4,
-           a.y(peaks[i]) - 5, names[i], peaks[i]);
+           a.y(peaks[i]) + (i == above ? -5 : 15), names[i], peaks[i]);
   }
 }
 

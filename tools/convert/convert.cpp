@@ -118,6 +118,11 @@ bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
   if (out->calibrate_tokens != 0 && (!q4 || out->calibrate == "none")) {
     misuse = "found --calibrate-tokens, expected --type q4 and a calibration with it";
   }
+  if (out->allow_nonfinite && q4 && out->calibrate != "none") {
+    misuse =
+        "found --allow-nonfinite with a calibration, which computes with every weight; expected --calibrate none "
+        "with it, or another --type";
+  }
   if (out->output_type == number(WeightType::q4) && !q4) misuse = "found --output-type q4, expected --type q4 with it";
   if (!misuse.empty()) {
     *status = complain(kCommand, misuse, kMisused);

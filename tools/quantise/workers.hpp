@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
+#include <mutex>
 
 #include "minnow/hosted.hpp"
 
@@ -18,18 +20,37 @@ class Workers {
 
   Executor executor() const { return executor_; }
 
-  // body(i) for each i below `jobs`, in any order and several at once. It must not throw.
+  // body(i) for each i below `jobs`, in any order and several at once. If some throw, one of what they threw is thrown
+  // once all have ended.
   template <class Body>
   void run(std::size_t jobs, const Body& body) const {
     if (executor_.run == nullptr || jobs < 2) {
       for (std::size_t i = 0; i < jobs; ++i) body(i);
       return;
     }
-    const Job job = [](void* arg, std::uint32_t i) { (*static_cast<const Body*>(arg))(i); };
-    executor_.run(executor_.self, static_cast<std::uint32_t>(jobs), job, const_cast<Body*>(&body));
+    Run<Body> run{body, {}, nullptr};
+    const Job job = [](void* arg, std::uint32_t i) { static_cast<Run<Body>*>(arg)->one(i); };
+    executor_.run(executor_.self, static_cast<std::uint32_t>(jobs), job, &run);
+    if (run.thrown != nullptr) std::rethrow_exception(run.thrown);
   }
 
  private:
+  template <class Body>
+  struct Run {
+    const Body& body;
+    std::mutex mutex;
+    std::exception_ptr thrown;
+
+    void one(std::size_t i) noexcept {
+      try {
+        body(i);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        thrown = std::current_exception();
+      }
+    }
+  };
+
   ThreadPool pool_;
   Executor executor_;
 };
