@@ -1,6 +1,7 @@
 // `minnow bench`: how fast a model runs here, and how near to what the machine can do.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "session/state.hpp"
 #include "tools/bench/measure.hpp"
@@ -128,6 +129,8 @@ int bench_command(int argc, char** argv) {
   try {
     std::vector<Comparison> old;
     if (bench.has_old) old = read_rates(bench.old_file);
+    std::unique_ptr<convert::OutputFile> svg;  // what cannot be written is told before anything is measured
+    if (bench.has_svg) svg = std::make_unique<convert::OutputFile>(bench.svg_file);
     BenchResult result;
     if ((status = measure_all(bench, &result)) != kDone) return status;
     std::vector<Comparison> figures;
@@ -146,11 +149,10 @@ int bench_command(int argc, char** argv) {
       text = bench_table(result) + (bench.has_old ? comparison_table(figures, bench.old_file) : "");
     }
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (bench.has_svg) {
+    if (svg != nullptr) {
       const std::string picture = roofline_svg(result);
-      convert::OutputFile file(bench.svg_file);
-      file.append(picture.data(), picture.size());
-      file.commit();
+      svg->append(picture.data(), picture.size());
+      svg->commit();
     }
   } catch (const convert::Interrupted&) {
     return kInterrupted;
