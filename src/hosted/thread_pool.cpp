@@ -1,8 +1,6 @@
-// A pool of std::threads that run the jobs of one Executor. Needs POSIX threads; built with exceptions, since
+// A pool of std::threads that run the jobs of one Executor. Needs POSIX; built with exceptions, since
 // std::thread throws.
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "hosted/blocked_signals.hpp"
 #include "minnow/hosted.hpp"
 
 namespace minnow {
@@ -56,22 +55,6 @@ bool spin_until(const Condition& done) noexcept {
   } while (std::chrono::steady_clock::now() < deadline);
   return done();
 }
-
-// Threads inherit the signal mask of their creator.
-class BlockedSignals {
- public:
-  BlockedSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

@@ -1,35 +1,14 @@
-// Depends on file_hashes and sha256.
+// Depends on file_hashes, sha256 and hosted's blocked_signals.
 #include "tools/convert/file_hashes.hpp"
-
-#include <signal.h>
 
 #include <chrono>
 #include <system_error>
 
+#include "hosted/blocked_signals.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/sha256.hpp"
 
 namespace minnow::convert {
-
-namespace {
-
-// A thread begins with its maker's mask: signals go on to interrupt what the main thread waits for.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 void FileHashes::start(const std::vector<std::shared_ptr<const InputFile>>& files) {
   if (files.empty()) return;
