@@ -34,15 +34,6 @@ bool wait_for_seconds_of_cpu(int process, double seconds) {
   }
 }
 
-// In KiB, of this process.
-std::size_t from_proc(const char* key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind(key, 0) == 0) return std::stoul(line.substr(std::strlen(key)));
-  }
-  return 0;
-}
-
 }  // namespace
 
 TEST_CASE("calibration: SIGINT while it samples or rounds leaves nothing behind and the old model in place") {

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
 
 #include "minnow/minnow.hpp"
@@ -191,19 +190,6 @@ TEST_CASE("pressure: SIGINT and SIGTERM leave nothing behind and the old model i
 }
 
 #if !defined(MINNOW_TEST_SANITIZED)
-namespace {
-
-// In KiB, of this process.
-std::size_t from_proc(const char* key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind(key, 0) == 0) return std::stoul(line.substr(std::strlen(key)));
-  }
-  return 0;
-}
-
-}  // namespace
-
 TEST_CASE("pressure: memory does not grow with the optimizer's state") {
   const TemporaryFolder folder;
   std::uint64_t model_bytes = 0;

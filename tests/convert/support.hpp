@@ -14,6 +14,10 @@ using minnow::test::TemporaryFolder;
 
 void write_file(const std::string& path, std::string_view bytes);
 std::string read_file(const std::string& path);
+
+// What /proc/self/status says under `key` ("VmHWM:"), in KiB.
+std::size_t from_proc(const char* key);
+
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 inline std::string fixture(const std::string& name) { return "tests/fixtures/" + name; }
 

@@ -50,6 +50,14 @@ void write_file(const std::string& path, std::string_view bytes) {
   REQUIRE(out.good());
 }
 
+std::size_t from_proc(const char* key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(key, 0) == 0) return std::stoul(line.substr(std::strlen(key)));
+  }
+  return 0;
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   REQUIRE_MESSAGE(in.good(), path);

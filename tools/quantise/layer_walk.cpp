@@ -45,6 +45,8 @@ class LayerWalk {
 
   PackedTensors run(bool round_output) {
     const bool separate = s_.config->output == Output::separate;
+    // A layer is five walks and four roundings, the output a walk a layer, two more, and its rounding.
+    all_steps_ = 1 + 9 * s_.config->n_layer + (round_output ? 3 + s_.config->n_layer : 0);
     if (round_output) {
       const Role output = separate ? Role::lm_head_weight : Role::wte;
       Moments moments(s_.config->n_embd, workers_);
@@ -59,7 +61,6 @@ class LayerWalk {
           },
           false);
       round({output}, kNoLayer, &moments);
-      steps_ = 0;
     }
     if (!round_output || separate) round_trip(*model_.find(Role::wte, kNoLayer), WeightType::q8);
     if (!round_output && separate) round_trip(*model_.find(Role::lm_head_weight, kNoLayer), WeightType::q8);
@@ -222,8 +223,7 @@ class LayerWalk {
   }
 
   void step(double part) {
-    constexpr double kStepsOfLayer = 9;  // five walks and four roundings
-    if (progress_) progress_(std::min(1.0, (steps_ + part) / (1 + kStepsOfLayer * s_.config->n_layer)));
+    if (progress_) progress_(std::min(1.0, (steps_ + part) / all_steps_));
   }
 
   MemoryModel& model_;
@@ -235,6 +235,7 @@ class LayerWalk {
   std::vector<float> x_;  // [tokens][widths.embd]: the residual stream between two stages
   PackedTensors packed_;
   double steps_ = 0;
+  double all_steps_ = 1;
 };
 
 }  // namespace
