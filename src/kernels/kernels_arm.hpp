@@ -1,5 +1,5 @@
-// Everything that the Arm tables share: they differ only in how four int8 products are summed (class Dot).
-// For the kernels_*.cpp of Arm alone; all of it has internal linkage, compiled with each file's own flags.
+// Everything that the Arm tables share (shared.hpp): for kernels_neon.cpp and kernels_armv7.cpp alone, compiled with
+// their flags.
 // Same functions in the same order as kernels_ref.cpp and kernels_x86.hpp, those on rows of numbers in rows_arm.hpp,
 // the matrix products in matmul_arm.hpp.
 // The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
@@ -9,11 +9,11 @@
 #include "kernels/kernels.hpp"
 #include "kernels/matmul_arm.hpp"
 #include "kernels/rows_arm.hpp"
-#include "kernels/vector_arm.hpp"
+#include "kernels/shared.hpp"
 
 namespace minnow {
-namespace {
 
+namespace shared {
 void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) {
   const float32x4_t magic = vdupq_n_f32(kRoundMagic);
   for (std::uint32_t g = 0; g < groups; ++g, x += kGroupColumns, q += kGroupColumns) {
@@ -45,6 +45,9 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
     sum[g] = total;
   }
 }
+}  // namespace shared
+
+namespace {
 
 // Attention's tiles: so many queries beside 2 vectors of positions or dimensions, or so many vectors of one query.
 constexpr std::uint32_t kQueryTile = kVectorRegisters / 8;
@@ -106,6 +109,9 @@ void attention_scores(const ScoreArgs& a) {
   for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, kLoneTile>(a, q, keys, blocks, out);
 }
 
+}  // namespace
+
+namespace shared {
 float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   const Floats before = splat(*m);
   Floats largest = before;
@@ -126,6 +132,9 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   *l = __builtin_fmaf(*l, c, sum_tree(total));
   return c;
 }
+}  // namespace shared
+
+namespace {
 
 // `Vectors` x 8 dimensions of `Queries` queries.
 template <class Element, int Queries, int Vectors>
@@ -183,30 +192,15 @@ void attention_mix(const MixArgs& a) {
   for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, kLoneTile>(a, p, c, 0, o);
 }
 
-// The whole table, for one way to sum int8 products.
-template <class Dot>
-constexpr Kernels arm_table(Isa isa, const char* name) {
-  return {
-      isa,
-      name,
-      {matmul_float<F32>, matmul_float<F16>, matmul_int<typename Dot::Q8>, matmul_int<typename Dot::Q4>},
-      quantise,
-      layer_norm,
-      add,
-      gelu_erf,
-      gelu_tanh,
-      to_half,
-      {attention_scores<F32>, attention_scores<F16>},
-      softmax_tile,
-      {attention_mix<F32>, attention_mix<F16>},
-      rms_norm,
-      relu,
-      relu_squared,
-      silu_gate,
-      softcap,
-      {rotate_adjacent, rotate_halves},
-  };
-}
-
 }  // namespace
+
+namespace shared {
+void matmul_f32(const MatmulArgs& args) { matmul_float<F32>(args); }
+void matmul_f16(const MatmulArgs& args) { matmul_float<F16>(args); }
+void attention_scores_f32(const ScoreArgs& args) { attention_scores<F32>(args); }
+void attention_scores_f16(const ScoreArgs& args) { attention_scores<F16>(args); }
+void attention_mix_f32(const MixArgs& args) { attention_mix<F32>(args); }
+void attention_mix_f16(const MixArgs& args) { attention_mix<F16>(args); }
+}  // namespace shared
+
 }  // namespace minnow

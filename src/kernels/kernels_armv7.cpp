@@ -1,6 +1,6 @@
 // NEON of 32-bit Arm with VFPv4 (Raspberry Pi 2, and any later one under a 32-bit system). The kernels of
 // kernels_arm.hpp; vector_armv7.hpp stands in for what is missing.
-// Only intrinsics and internal functions here and there: no weak symbols.
+// Only intrinsics and functions that are not inline here and there: no weak symbols.
 #include "kernels/kernels.hpp"
 
 #if defined(__arm__)
@@ -14,7 +14,7 @@
 
 namespace minnow {
 
-const Kernels kArmv7Kernels = arm_table<Widen<1>>(Isa::armv7, "armv7");
+const Kernels kArmv7Kernels = vector_table(Isa::armv7, "armv7", matmul_int<WidenQ8<1>>, matmul_int<WidenQ4<1>>);
 
 }  // namespace minnow
 

@@ -1,5 +1,5 @@
 // AVX2 with FMA and F16C: the reference's operations, 8 lanes at a time, in the same order.
-// Only intrinsics and internal functions here: no weak symbol may carry AVX2 code into the portable path.
+// Only intrinsics and functions that are not inline here: no weak symbol may carry AVX2 code into the portable path.
 #include "kernels/kernels.hpp"
 
 #if defined(__x86_64__)
@@ -49,14 +49,9 @@ struct MaddubsQ4 {
   }
 };
 
-struct Maddubs {
-  using Q8 = MaddubsQ8;
-  using Q4 = MaddubsQ4;
-};
-
 }  // namespace
 
-const Kernels kAvx2Kernels = x86_table<Maddubs>(Isa::avx2, "avx2");
+const Kernels kAvx2Kernels = vector_table(Isa::avx2, "avx2", matmul_int<MaddubsQ8>, matmul_int<MaddubsQ4>);
 
 }  // namespace minnow
 

@@ -1,10 +1,11 @@
-// NEON with the dot product instruction (Raspberry Pi 5, recent phones and Apple processors).
-// Only intrinsics and internal functions here and in kernels_arm.hpp: no weak symbols.
+// The NEON table with the dot product instruction (Raspberry Pi 5, recent phones and Apple processors).
+// Only intrinsics and internal functions here and in matmul_arm.hpp: no weak symbols.
 #include "kernels/kernels.hpp"
 
 #if defined(__aarch64__)
 
-#include "kernels/kernels_arm.hpp"
+#include "kernels/matmul_arm.hpp"
+#include "kernels/shared.hpp"
 #include "kernels/tables.hpp"
 
 namespace minnow {
@@ -39,14 +40,9 @@ struct SdotQ4 : Sdot<LoadQ4> {
   }
 };
 
-struct SdotAll {
-  using Q8 = SdotQ8;
-  using Q4 = SdotQ4;
-};
-
 }  // namespace
 
-const Kernels kDotprodKernels = arm_table<SdotAll>(Isa::dotprod, "dotprod");
+const Kernels kDotprodKernels = vector_table(Isa::dotprod, "dotprod", matmul_int<SdotQ8>, matmul_int<SdotQ4>);
 
 }  // namespace minnow
 

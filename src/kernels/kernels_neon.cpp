@@ -1,5 +1,5 @@
 // NEON of any aarch64 (Raspberry Pi 3 and 4): int8 products by widening multiplies.
-// Only intrinsics and internal functions here and in kernels_arm.hpp: no weak symbols.
+// Only intrinsics and functions that are not inline here and in kernels_arm.hpp: no weak symbols.
 #include "kernels/kernels.hpp"
 
 #if defined(__aarch64__)
@@ -10,7 +10,7 @@
 
 namespace minnow {
 
-const Kernels kNeonKernels = arm_table<Widen<2>>(Isa::neon, "neon");
+const Kernels kNeonKernels = vector_table(Isa::neon, "neon", matmul_int<WidenQ8<2>>, matmul_int<WidenQ4<2>>);
 
 }  // namespace minnow
 

@@ -2,7 +2,8 @@
 // linkage.
 #pragma once
 
-#include "kernels/kernels_x86.hpp"
+#include "kernels/matmul_x86.hpp"
+#include "kernels/shared.hpp"
 
 namespace minnow {
 namespace {
@@ -38,10 +39,9 @@ struct VnniQ4 {
   static __m256i total(__m256i dot, __m256i) { return dot; }
 };
 
-struct Vnni {
-  using Q8 = VnniQ8;
-  using Q4 = VnniQ4;
-};
+constexpr Kernels vnni_table(const char* name) {
+  return vector_table(Isa::vnni, name, matmul_int<VnniQ8>, matmul_int<VnniQ4>);
+}
 
 }  // namespace
 }  // namespace minnow

@@ -1,4 +1,4 @@
-// AVX2 with 256-bit VNNI in its AVX-512 encoding (AVX512-VNNI and VL: servers, some laptops).
+// The AVX2 table with 256-bit VNNI in its AVX-512 encoding (AVX512-VNNI and VL: servers, some laptops).
 #include "kernels/kernels.hpp"
 
 #if defined(__x86_64__)
@@ -13,7 +13,7 @@ inline __m256i dot4(__m256i acc, __m256i w, __m256i x) { return _mm256_dpbusd_ep
 #include "kernels/tables.hpp"
 
 namespace minnow {
-const Kernels kVnniEvexKernels = x86_table<Vnni>(Isa::vnni, "vnni (EVEX)");
+const Kernels kVnniEvexKernels = vnni_table("vnni (EVEX)");
 }
 
 #endif

@@ -1,4 +1,4 @@
-// AVX2 with 256-bit VNNI in its VEX encoding (AVX-VNNI: recent laptops without AVX-512).
+// The AVX2 table with 256-bit VNNI in its VEX encoding (AVX-VNNI: recent laptops without AVX-512).
 #include "kernels/kernels.hpp"
 
 #if defined(__x86_64__)
@@ -16,7 +16,7 @@ inline __m256i dot4(__m256i acc, __m256i w, __m256i x) { return _mm256_dpbusd_av
 #include "kernels/kernels_vnni.hpp"
 
 namespace minnow {
-const Kernels kVnniVexKernels = x86_table<Vnni>(Isa::vnni, "vnni (VEX)");
+const Kernels kVnniVexKernels = vnni_table("vnni (VEX)");
 }
 
 #else

@@ -1,5 +1,4 @@
-// Everything that the x86-64 vector tables share: they differ only in how four int8 products are summed (class Dot).
-// For the kernels_*.cpp of x86 alone; all of it has internal linkage, compiled with each file's own flags.
+// Everything that the x86-64 vector tables share (shared.hpp): for kernels_avx2.cpp alone, compiled with its flags.
 // Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp, those on rows of numbers in rows_x86.hpp,
 // the matrix products in matmul_x86.hpp.
 // The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
@@ -9,7 +8,7 @@
 #include "kernels/kernels.hpp"
 #include "kernels/matmul_x86.hpp"
 #include "kernels/rows_x86.hpp"
-#include "kernels/vector_x86.hpp"
+#include "kernels/shared.hpp"
 
 namespace minnow {
 namespace {
@@ -20,6 +19,9 @@ __m256i narrow(__m256i a, __m256i b, __m256i c, __m256i d) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
+}  // namespace
+
+namespace shared {
 void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale, std::int32_t* sum) {
   const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
   const __m256 magic = _mm256_set1_ps(kRoundMagic);
@@ -52,6 +54,9 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
     sum[g] = _mm_cvtsi128_si32(s);
   }
 }
+}  // namespace shared
+
+namespace {
 
 // Asks for `Bytes` bytes that lie `distance` beyond `from`: one query has halves converted as fast as memory delivers
 // them, but keys are 8 streams that start anew every tile, so that they arrive too late on their own. Floats gain
@@ -126,6 +131,9 @@ void attention_scores(const ScoreArgs& a) {
   for (; j > 0; --j, q += a.q_pitch, out += a.out_pitch) score_queries<Element, 1, 8>(a, q, keys, blocks, out);
 }
 
+}  // namespace
+
+namespace shared {
 float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   __m256 largest = _mm256_set1_ps(*m);
   for (std::uint32_t i = 0; i < count; i += 8) {
@@ -148,6 +156,9 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) {
   *l = first(_mm256_fmadd_ps(_mm256_set1_ps(*l), _mm256_set1_ps(c), _mm256_set1_ps(sum_tree(total))));
   return c;
 }
+}  // namespace shared
+
+namespace {
 
 // Positions by which values are asked for before they are read: 2 KiB of a head of 64 in halves.
 constexpr std::size_t kValuesAhead = 16;
@@ -209,30 +220,15 @@ void attention_mix(const MixArgs& a) {
   for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
 }
 
-// The whole table, for one way to sum int8 products.
-template <class Dot>
-constexpr Kernels x86_table(Isa isa, const char* name) {
-  return {
-      isa,
-      name,
-      {matmul_float<F32>, matmul_float<F16>, matmul_int<typename Dot::Q8>, matmul_int<typename Dot::Q4>},
-      quantise,
-      layer_norm,
-      add,
-      gelu_erf,
-      gelu_tanh,
-      to_half,
-      {attention_scores<F32>, attention_scores<F16>},
-      softmax_tile,
-      {attention_mix<F32>, attention_mix<F16>},
-      rms_norm,
-      relu,
-      relu_squared,
-      silu_gate,
-      softcap,
-      {rotate_adjacent, rotate_halves},
-  };
-}
-
 }  // namespace
+
+namespace shared {
+void matmul_f32(const MatmulArgs& args) { matmul_float<F32>(args); }
+void matmul_f16(const MatmulArgs& args) { matmul_float<F16>(args); }
+void attention_scores_f32(const ScoreArgs& args) { attention_scores<F32>(args); }
+void attention_scores_f16(const ScoreArgs& args) { attention_scores<F16>(args); }
+void attention_mix_f32(const MixArgs& args) { attention_mix<F32>(args); }
+void attention_mix_f16(const MixArgs& args) { attention_mix<F16>(args); }
+}  // namespace shared
+
 }  // namespace minnow

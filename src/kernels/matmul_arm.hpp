@@ -1,5 +1,5 @@
-// Matrix products on aarch64, for the table of kernels_arm.hpp: the tables differ only in how int8 products are summed
-// (class Dot). Internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to the bit.
+// Matrix products on Arm: the tables differ only in how int8 products are summed (class Dot). For the kernels_*.cpp of
+// Arm alone; internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to the bit.
 // The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
 // sums in registers.
 #pragma once

@@ -1,6 +1,6 @@
-// Matrix products on x86-64, for the table of kernels_x86.hpp: the vector tables differ only in how int8 products are
-// summed (class Dot). Internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to the
-// bit. The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the
+// Matrix products on x86-64: the vector tables differ only in how int8 products are summed (class Dot). For the
+// kernels_*.cpp of x86 alone; internal linkage, compiled with each file's own flags. Same results as kernels_ref.cpp to
+// the bit. The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the
 // tile's sums in registers.
 #pragma once
 

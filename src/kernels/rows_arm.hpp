@@ -2,8 +2,8 @@
 // Same functions in the same order as rows_ref.hpp and rows_x86.hpp.
 #pragma once
 
-#include "kernels/kernels.hpp"
-#include "kernels/vector_arm.hpp"
+#include "kernels/math_arm.hpp"
+#include "kernels/shared.hpp"
 
 namespace minnow {
 namespace {
@@ -14,6 +14,39 @@ Floats affine(Floats t, const float* weight_or_null, const float* bias_or_null, 
   const Floats w = load(weight_or_null + i);
   return bias_or_null != nullptr ? fused(t, w, load(bias_or_null + i)) : times(t, w);
 }
+
+// Zeroes what is not above 0, but passes a NaN on.
+float32x4_t positive(float32x4_t v) {
+  return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcleq_f32(v, vdupq_n_f32(0))));
+}
+Floats positive(Floats v) { return {positive(v.low), positive(v.high)}; }
+
+// (1 - exp(-2 |t|)) / (1 + exp(-2 |t|)) with the sign of t.
+float32x4_t tanh4(float32x4_t t) {
+  const float32x4_t one = vdupq_n_f32(1);
+  const float32x4_t e = exp4(vmulq_n_f32(vabsq_f32(t), -2));
+  const float32x4_t y = vdivq_f32(vsubq_f32(one, e), vaddq_f32(one, e));
+  return vbslq_f32(vdupq_n_u32(0x80000000u), t, y);
+}
+
+float32x4x2_t turned(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t s) {
+  return {{vfmaq_f32(vnegq_f32(vmulq_f32(b, s)), a, c), vfmaq_f32(vmulq_f32(a, s), b, c)}};
+}
+// One pair, where fewer than a vector are left.
+void turn(float* a, float* b, float c, float s) {
+  const float x = *a;
+  *a = __builtin_fmaf(x, c, -(*b * s));
+  *b = __builtin_fmaf(*b, c, x * s);
+}
+
+uint16x4_t saturated_half(float32x4_t x) {
+  const float32x4_t limited = vmaxq_f32(vminq_f32(x, vdupq_n_f32(kHalfMax)), vdupq_n_f32(-kHalfMax));
+  return vreinterpret_u16_f16(vcvt_f16_f32(limited));
+}
+
+}  // namespace
+
+namespace shared {
 
 void layer_norm(const float* x, const float* weight_or_null, const float* bias_or_null, std::uint32_t n, float eps,
                 float* y) {
@@ -67,12 +100,6 @@ void gelu_tanh(float* x, std::uint32_t n) {
   }
 }
 
-// Zeroes what is not above 0, but passes a NaN on.
-float32x4_t positive(float32x4_t v) {
-  return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(v), vcleq_f32(v, vdupq_n_f32(0))));
-}
-Floats positive(Floats v) { return {positive(v.low), positive(v.high)}; }
-
 void relu(float* x, std::uint32_t n) {
   for (std::uint32_t i = 0; i < n; i += 8) store(x + i, keep(positive(load(x + i)), i, n));
 }
@@ -92,29 +119,11 @@ void silu_gate(float* x, const float* gate, std::uint32_t n) {
   }
 }
 
-// (1 - exp(-2 |t|)) / (1 + exp(-2 |t|)) with the sign of t.
-float32x4_t tanh4(float32x4_t t) {
-  const float32x4_t one = vdupq_n_f32(1);
-  const float32x4_t e = exp4(vmulq_n_f32(vabsq_f32(t), -2));
-  const float32x4_t y = vdivq_f32(vsubq_f32(one, e), vaddq_f32(one, e));
-  return vbslq_f32(vdupq_n_u32(0x80000000u), t, y);
-}
-
 void softcap(float* x, std::uint32_t n, float limit) {
   for (std::uint32_t i = 0; i < n; i += 8) {
     const Floats t = over(load(x + i), splat(limit));
     store(x + i, keep(times(splat(limit), {tanh4(t.low), tanh4(t.high)}), i, n));
   }
-}
-
-float32x4x2_t turned(float32x4_t a, float32x4_t b, float32x4_t c, float32x4_t s) {
-  return {{vfmaq_f32(vnegq_f32(vmulq_f32(b, s)), a, c), vfmaq_f32(vmulq_f32(a, s), b, c)}};
-}
-// One pair, where fewer than a vector are left.
-void turn(float* a, float* b, float c, float s) {
-  const float x = *a;
-  *a = __builtin_fmaf(x, c, -(*b * s));
-  *b = __builtin_fmaf(*b, c, x * s);
 }
 
 void rotate_adjacent(float* x, const float* cos, const float* sin, std::uint32_t pairs) {
@@ -137,11 +146,6 @@ void rotate_halves(float* x, const float* cos, const float* sin, std::uint32_t p
   for (; i < pairs; ++i) turn(x + i, y + i, cos[i], sin[i]);
 }
 
-uint16x4_t saturated_half(float32x4_t x) {
-  const float32x4_t limited = vmaxq_f32(vminq_f32(x, vdupq_n_f32(kHalfMax)), vdupq_n_f32(-kHalfMax));
-  return vreinterpret_u16_f16(vcvt_f16_f32(limited));
-}
-
 void to_half(const float* x, std::uint32_t n, Half* out) {
   for (std::uint32_t i = 0; i < n; i += 8) {
     const uint16x8_t h = vcombine_u16(saturated_half(vld1q_f32(x + i)), saturated_half(vld1q_f32(x + i + 4)));
@@ -155,5 +159,5 @@ void to_half(const float* x, std::uint32_t n, Half* out) {
   }
 }
 
-}  // namespace
+}  // namespace shared
 }  // namespace minnow

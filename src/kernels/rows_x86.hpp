@@ -2,8 +2,8 @@
 // Same functions in the same order as rows_ref.hpp and rows_arm.hpp.
 #pragma once
 
-#include "kernels/kernels.hpp"
-#include "kernels/vector_x86.hpp"
+#include "kernels/math_x86.hpp"
+#include "kernels/shared.hpp"
 
 namespace minnow {
 namespace {
@@ -16,6 +16,13 @@ __m256 affine(__m256 t, const float* weight_or_null, const float* bias_or_null, 
   const __m256 w = _mm256_loadu_ps(weight_or_null + i);
   return bias_or_null != nullptr ? _mm256_fmadd_ps(t, w, _mm256_loadu_ps(bias_or_null + i)) : _mm256_mul_ps(t, w);
 }
+
+// Zeroes what is not above 0, but passes a NaN on.
+__m256 positive(__m256 v) { return _mm256_andnot_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_LE_OQ), v); }
+
+}  // namespace
+
+namespace shared {
 
 void layer_norm(const float* x, const float* weight_or_null, const float* bias_or_null, std::uint32_t n, float eps,
                 float* y) {
@@ -74,9 +81,6 @@ void gelu_tanh(float* x, std::uint32_t n) {
     _mm256_storeu_ps(x + i, keep(_mm256_div_ps(v, _mm256_add_ps(_mm256_set1_ps(1.0f), e)), i, n));
   }
 }
-
-// Zeroes what is not above 0, but passes a NaN on.
-__m256 positive(__m256 v) { return _mm256_andnot_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_LE_OQ), v); }
 
 void relu(float* x, std::uint32_t n) {
   for (std::uint32_t i = 0; i < n; i += 8) _mm256_storeu_ps(x + i, keep(positive(_mm256_loadu_ps(x + i)), i, n));
@@ -151,5 +155,5 @@ void to_half(const float* x, std::uint32_t n, Half* out) {
   }
 }
 
-}  // namespace
+}  // namespace shared
 }  // namespace minnow

@@ -1,5 +1,5 @@
 // Integer products of 8 rows by widening multiplies, for Arm processors without the dot product instruction: the
-// classes Dot of matmul_arm.hpp. For the kernels_*.cpp of Arm alone, with internal linkage.
+// classes Dot of matmul_arm.hpp; Tile: tokens or blocks that the registers hold sums for. For the kernels_*.cpp of Arm alone, with internal linkage.
 #pragma once
 
 #include "kernels/matmul_arm.hpp"
@@ -77,13 +77,6 @@ struct WidenQ4 : LoadQ4 {
     rows45 = vmlal_s8(rows45, vget_low_s8(high), vget_low_s8(x));
     rows67 = vmlal_high_s8(rows67, high, x);
   }
-};
-
-// Tile: tokens or blocks that the registers hold sums for.
-template <int Tile>
-struct Widen {
-  using Q8 = WidenQ8<Tile>;
-  using Q4 = WidenQ4<Tile>;
 };
 
 }  // namespace
