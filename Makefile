@@ -37,7 +37,7 @@ TEST_OBJECTS := $(call object,$(TEST_SOURCES) $(TEST_C_SOURCES))
 
 # No contraction: fused multiply-add only where the source says so, else results would differ between machines.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
-FLAGS := -O2 -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
+FLAGS := -O2 -fvisibility=hidden -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
 CORE_FLAGS := -fno-exceptions -fno-rtti
 # The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
 # tests compute much themselves.

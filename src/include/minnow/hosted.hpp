@@ -4,6 +4,7 @@
 
 #include "minnow/minnow.hpp"
 
+MINNOW_EXPORT_BEGIN
 namespace minnow {
 
 // The bytes of a file, mapped or read. Replace a model file by renaming a new one over it: truncating a mapped file in
@@ -61,3 +62,4 @@ class ThreadPool {
 };
 
 }  // namespace minnow
+MINNOW_EXPORT_END

@@ -12,9 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "minnow/export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+MINNOW_EXPORT_BEGIN
 
 /* Frozen values, the same as minnow::Status. */
 typedef int32_t minnow_status;
@@ -238,6 +241,7 @@ minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* t
                               minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
                               const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null);
 
+MINNOW_EXPORT_END
 #ifdef __cplusplus
 }
 #endif

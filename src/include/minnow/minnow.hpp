@@ -10,6 +10,7 @@
 
 #include "minnow/types.hpp"
 
+MINNOW_EXPORT_BEGIN
 namespace minnow {
 
 // Where Model::open found fault. All texts are static.
@@ -228,3 +229,4 @@ const char* to_string(WhenFull when) noexcept;
 const char* version() noexcept;
 
 }  // namespace minnow
+MINNOW_EXPORT_END

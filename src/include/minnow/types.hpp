@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "minnow/export.h"
+
+MINNOW_EXPORT_BEGIN
 namespace minnow {
 
 // A block of session memory starts on this boundary, in bytes.
@@ -79,3 +82,4 @@ enum class WhenFull : std::uint32_t {
 };
 
 }  // namespace minnow
+MINNOW_EXPORT_END
