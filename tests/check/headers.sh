@@ -1,7 +1,7 @@
 #!/bin/sh
 # Each header compiles alone; the public ones with g++ and clang++ and without src/ on the path, *.h as C99.
 strict='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only'
-include() { echo "#include \"$1\""; }
+include() { printf '#include "%s"\nextern int declared;\n' "$1"; }  # C wants a declaration
 failed=0
 
 compilers=${CXX:-c++}
