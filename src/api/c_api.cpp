@@ -102,6 +102,11 @@ bool pass_text(void* user, std::string_view text) {
   return config.on_text_or_null(config.user, text.data(), text.size());
 }
 
+bool pass_prompt(void* user, std::size_t done, std::size_t total) {
+  const auto& config = *static_cast<const minnow_generate_config*>(user);
+  return config.on_prompt_or_null(config.user, done, total);
+}
+
 bool pass_token(void* user, Token token) {
   const auto& config = *static_cast<const minnow_generate_config*>(user);
   return config.on_token_or_null(config.user, token);
@@ -231,6 +236,10 @@ minnow_status minnow_session_get_model_info(const minnow_session* session, minno
   return minnow::write_info(minnow::unwrap(session).model(), info);
 }
 
+minnow_status minnow_session_rewind(minnow_session* session, uint32_t tokens) {
+  return session == nullptr ? MINNOW_BAD_ARGUMENT : c_status(minnow::unwrap(session).rewind(tokens));
+}
+
 void minnow_session_reset(minnow_session* session) {
   if (session != nullptr) minnow::unwrap(session).reset();
 }
@@ -255,6 +264,7 @@ minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* t
   config.stop_token = given.stop_token;
   config.on_text = given.on_text_or_null != nullptr ? minnow::pass_text : nullptr;
   config.on_token = given.on_token_or_null != nullptr ? minnow::pass_token : nullptr;
+  config.on_prompt = given.on_prompt_or_null != nullptr ? minnow::pass_prompt : nullptr;
   config.user = &given;
   minnow::GenerateResult result;
   const Status status =

@@ -1,11 +1,10 @@
 // What the C interface is made of: handles, which are the C++ objects in the caller's memory, and config structs that
-// know their size. Depends on the public headers.
+// know their size. Depends on base/place.hpp and the public headers.
 #pragma once
 
 #include <cstring>
-#include <new>
-#include <type_traits>
 
+#include "base/place.hpp"
 #include "minnow/minnow.h"
 #include "minnow/minnow.hpp"
 
@@ -22,16 +21,6 @@ struct minnow_sampler {
 namespace minnow {
 
 inline minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
-
-// Puts `value` into the caller's memory.
-template <class Handle>
-Status place(const Handle& value, void* memory, std::size_t memory_size, Handle** out) noexcept {
-  static_assert(alignof(Handle) <= alignof(std::uint64_t) && std::is_trivially_destructible_v<Handle>);
-  if (reinterpret_cast<std::uintptr_t>(memory) % alignof(std::uint64_t) != 0) return Status::misaligned;
-  if (memory_size < sizeof(Handle)) return Status::memory_too_small;
-  *out = new (memory) Handle(value);
-  return Status::ok;
-}
 
 // Writes the defaults as far as the caller's struct reaches. *value knows its own size already.
 template <class Config>

@@ -67,11 +67,13 @@ Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& s
                 const GenerateConfig& config, GenerateResult* result_or_null) noexcept {
   const bool has_text = tokenizer_or_null != nullptr && tokenizer_or_null->n_tokens() != 0;
   if (!has_text && (config.on_text != nullptr || !config.stop.empty())) return Status::bad_argument;
-  const SessionState* const state = SessionAccess::state(session);
+  SessionState* const state = SessionAccess::state(session);
   if (state == nullptr || state->in_callback) return Status::wrong_state;
   if (prompt.empty() && session.logits().empty()) return Status::bad_argument;
 
+  state->pass_sink = {config.on_prompt, config.user};
   Status status = session.feed(prompt);
+  state->pass_sink = {};
   Loop loop = {session,
                tokenizer_or_null,
                sampler,

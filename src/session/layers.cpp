@@ -1,6 +1,8 @@
 // One token's, or one batch's, way through the network: embed, then for every layer attention and MLP, then the head.
 #include "session/layers.hpp"
 
+#include "base/float_mode.hpp"
+
 #include "kernels/exact_math.hpp"
 #include "session/run_jobs.hpp"
 #include "session/steps.hpp"
@@ -117,6 +119,7 @@ void mlp(SessionState& s, std::uint32_t layer, std::uint32_t n) noexcept {
 }
 
 void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
+  const FloatMode mode;
   embed(s, tokens, n);
   for (std::uint32_t layer = 0; layer < s.config->n_layer; ++layer) {
     attention_block(s, layer, n);
@@ -129,6 +132,7 @@ void forward(SessionState& s, const Token* tokens, std::uint32_t n) noexcept {
 }
 
 std::uint32_t compute_logits(SessionState& s, std::uint32_t first, std::uint32_t n) noexcept {
+  const FloatMode mode;
   Product head;
   head.w = s.config->output == Output::separate ? &s.weights.family->lm_head : &s.weights.wte;
   norm(s, {s.weights.ln_f_weight, s.weights.ln_f_bias, is_quantised(*head.w)}, first, n);

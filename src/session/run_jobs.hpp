@@ -1,6 +1,7 @@
 // Splits work over the session's workers. Job i of at most shape.workers may use the i-th worker's scratch.
 #pragma once
 
+#include "base/float_mode.hpp"
 #include "session/state.hpp"
 
 namespace minnow {
@@ -35,6 +36,7 @@ void for_parts(const Executor& executor, std::uint32_t count, std::uint32_t part
     std::uint32_t parts;
   } call = {&body, count, parts};
   const Job job = [](void* arg, std::uint32_t i) {
+    const FloatMode mode;  // of this thread, which may be the host's own
     const Call& c = *static_cast<const Call*>(arg);
     const auto bound = [&](std::uint32_t k) {
       return static_cast<std::uint32_t>(std::uint64_t{c.count} * k / c.parts);

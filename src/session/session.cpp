@@ -19,38 +19,53 @@ bool valid_tokens(Span<const Token> tokens, std::uint32_t vocab_size) noexcept {
 
 std::uint32_t min_size(std::size_t a, std::uint32_t b) noexcept { return a < b ? static_cast<std::uint32_t>(a) : b; }
 
-// Into the cache, without logits. The ring has room for all.
-void append(SessionState& s, Span<const Token> tokens) noexcept {
+// Tokens that one feed() computes.
+struct Progress {
+  std::size_t total = 0;
+  std::size_t done = 0;
+};
+
+// Into the cache, without logits. The ring has room for all. False if the sink wants no more.
+bool append(SessionState& s, Span<const Token> tokens, Progress* progress) noexcept {
   while (!tokens.empty()) {
     const std::uint32_t n = min_size(tokens.size(), s.shape.batch);
     forward(s, tokens.data(), n);
     tokens = tokens.from(n);
+    progress->done += n;
+    if (s.pass_sink.on_pass == nullptr) continue;
+    s.in_callback = true;
+    const bool go_on = s.pass_sink.on_pass(s.pass_sink.user, progress->done, progress->total);
+    s.in_callback = false;
+    if (!go_on) return false;
   }
+  return true;
 }
 
 // Forgets all but the newest `keep` tokens and encodes these again, at positions 0 .. keep - 1. Every cached key
 // carries the position it was computed at, and every value what its token could see from there.
-void re_encode(SessionState& s, std::uint32_t keep) noexcept {
+bool re_encode(SessionState& s, std::uint32_t keep, Progress* progress) noexcept {
   std::memmove(s.tokens, s.tokens + (s.ring.count - keep), keep * sizeof(Token));
   s.ring.clear();
-  append(s, Span<const Token>(s.tokens, keep));
+  return append(s, Span<const Token>(s.tokens, keep), progress);
 }
 
 // Feeds `tokens` so that the cache holds what feeding them singly would leave; windows in between that a later shift
 // would throw away are not computed.
-void append_across_edge(SessionState& s, Span<const Token> tokens) noexcept {
+bool append_across_edge(SessionState& s, Span<const Token> tokens) noexcept {
+  Progress progress;
   if (tokens.size() <= s.shape.context - s.ring.count) {
-    append(s, tokens);
-    return;
+    progress.total = tokens.size();
+    return append(s, tokens, &progress);
   }
   const std::uint32_t in_window = tokens_in_window(s.when_full, s.shape.context, s.ring.count, tokens.size());
+  progress.total = in_window;
+  s.fewest = fewest_after_edge(s.when_full, s.shape.context);
   if (in_window > tokens.size()) {
-    re_encode(s, in_window - static_cast<std::uint32_t>(tokens.size()));
-    append(s, tokens);
-  } else {
-    s.ring.clear();
-    append(s, tokens.from(tokens.size() - in_window));
+    const std::uint32_t kept = in_window - static_cast<std::uint32_t>(tokens.size());
+    return re_encode(s, kept, &progress) && append(s, tokens, &progress);
   }
+  s.ring.clear();
+  return append(s, tokens.from(tokens.size() - in_window), &progress);
 }
 
 Status check_feed(const SessionState* s, Span<const Token> tokens) noexcept {
@@ -106,7 +121,7 @@ Status Session::feed(Span<const Token> tokens) noexcept {
   MINNOW_TRY(check_feed(state_, tokens));
   SessionState& s = *state_;
   if (tokens.empty()) return Status::ok;
-  append_across_edge(s, tokens);
+  if (!append_across_edge(s, tokens)) return Status::cancelled;
   // The last pass ended with the newest token.
   s.last_logits = 0;
   s.has_logits = compute_logits(s, s.last_pass - 1, 1) == 1;
@@ -122,7 +137,11 @@ Status Session::feed(Span<const Token> tokens, Span<float> logits) noexcept {
   float* out = logits.data();
   bool finite = true;
   while (!tokens.empty()) {
-    if (s.ring.full()) re_encode(s, kept_when_full(s.when_full, s.shape.context));
+    if (s.ring.full()) {
+      Progress progress;
+      s.fewest = fewest_after_edge(s.when_full, s.shape.context);
+      re_encode(s, kept_when_full(s.when_full, s.shape.context), &progress);
+    }
     const std::uint32_t room = s.shape.context - s.ring.count;
     const std::uint32_t n = min_size(tokens.size(), room < s.shape.batch ? room : s.shape.batch);
     forward(s, tokens.data(), n);
@@ -156,7 +175,19 @@ ModelInfo Session::model() const noexcept { return state_ != nullptr ? state_->m
 void Session::reset() noexcept {
   if (state_ == nullptr || state_->in_callback) return;
   state_->ring.clear();
+  state_->fewest = 0;
   state_->has_logits = false;
+}
+
+Status Session::rewind(std::uint32_t tokens) noexcept {
+  if (state_ == nullptr || state_->in_callback) return Status::wrong_state;
+  SessionState& s = *state_;
+  if (tokens > s.ring.count) return Status::bad_argument;
+  if (tokens == 0) return Status::ok;
+  if (s.ring.count - tokens < s.fewest) return Status::wrong_state;
+  s.ring.count -= tokens;
+  s.has_logits = false;
+  return Status::ok;
 }
 
 }  // namespace minnow

@@ -46,6 +46,12 @@ struct Quantised {
 // Logits of this many tokens are computed together when the caller wants all of them.
 inline constexpr std::uint32_t kLogitRows = 4;
 
+// Told while feed() computes more than one pass; generate() sets it for its prompt. False: no further pass.
+struct PassSink {
+  bool (*on_pass)(void* user, std::size_t done, std::size_t total) = nullptr;
+  void* user = nullptr;
+};
+
 struct SessionState {
   Session self;  // a handle to this state, for whoever keeps only a pointer: the C interface
   Model model;
@@ -57,7 +63,9 @@ struct SessionState {
   Widths widths;
   Weights weights;
   AttentionProbe probe;
+  PassSink pass_sink;
   Ring ring;
+  std::uint32_t fewest = 0;       // tokens that rewind() must leave: what came before them went at the edge
   std::uint32_t last_pass = 0;    // tokens of the last forward(), whose residual stream is in x
   std::uint32_t last_logits = 0;  // the row of `logits` that holds the newest token's
   bool has_logits = false;

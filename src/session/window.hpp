@@ -11,6 +11,11 @@ constexpr std::uint32_t kept_when_full(WhenFull when_full, std::uint32_t context
   return when_full == WhenFull::slide ? context - 1 : context / 2;
 }
 
+// How many tokens the window holds at least, once an edge was crossed: the kept ones and the one that came.
+constexpr std::uint32_t fewest_after_edge(WhenFull when_full, std::uint32_t context) noexcept {
+  return kept_when_full(when_full, context) + 1;
+}
+
 // Tokens in the cache once `fed` more, singly or at once, followed `held` that were in it. Feeding as many of the
 // newest tokens to an empty cache gives the same. Not for WhenFull::stop beyond the context, which feeds nothing then.
 constexpr std::uint32_t tokens_in_window(WhenFull when_full, std::uint32_t context, std::uint32_t held,

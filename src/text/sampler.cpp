@@ -5,6 +5,7 @@
 
 #include "base/bits.hpp"
 #include "base/check.hpp"
+#include "base/float_mode.hpp"
 #include "base/rng.hpp"
 #include "kernels/exact_math.hpp"
 #include "minnow/minnow.hpp"
@@ -154,9 +155,23 @@ std::size_t draw(const Distribution& d, std::uint32_t threshold, double u) noexc
   return last;
 }
 
+// The token chosen for `draw_bits`, of which logits[best] is the largest logit. Not inlined: the mode is set around it.
+[[gnu::noinline]] std::size_t choose(const SamplerConfig& config, Span<const float> logits, std::size_t best,
+                                     std::uint64_t draw_bits) noexcept {
+  const Distribution d = {logits, logits[best], config.temperature};
+  std::uint32_t threshold = config.top_k == 0 ? kLowestKey : top_k_threshold(logits, config.top_k);
+  if (config.min_p > 0) threshold = min_p_threshold(d, config.min_p, threshold);
+  if (config.top_p < 1) {
+    const double mass = static_cast<double>(config.top_p) * total_weight(d, threshold);
+    threshold = top_p_threshold(d, mass, threshold);
+  }
+  return draw(d, threshold, unit_interval(draw_bits));
+}
+
 }  // namespace
 
 Status Sampler::create(const SamplerConfig& config, Sampler* out) noexcept {
+  const FloatMode mode;  // a comparison with NaN may trap
   const bool legal = config.temperature >= 0 && config.temperature <= FLT_MAX && config.top_p > 0 &&
                      config.top_p <= 1 && config.min_p >= 0 && config.min_p <= 1;
   if (out == nullptr || !legal) return Status::bad_argument;
@@ -169,6 +184,7 @@ Status Sampler::pick(Span<const float> logits, Token* out) noexcept {
   if (out == nullptr || logits.data() == nullptr || logits.empty() || logits.size() > INT32_MAX) {
     return Status::bad_argument;
   }
+  const FloatMode mode;
   std::size_t best = logits.size();
   for (std::size_t i = 0; i < logits.size(); ++i) {
     if (is_finite(logits[i]) && (best == logits.size() || logits[i] > logits[best])) best = i;
@@ -176,17 +192,9 @@ Status Sampler::pick(Span<const float> logits, Token* out) noexcept {
   if (best == logits.size()) return Status::numeric;
 
   const std::uint64_t bits = draw64(config_.seed, index_++);
-  std::size_t token = best;
-  if (config_.temperature >= FLT_MIN) {  // a denormal temperature is as good as 0, and some hosts flush it
-    const Distribution d = {logits, logits[best], config_.temperature};
-    std::uint32_t threshold = config_.top_k == 0 ? kLowestKey : top_k_threshold(logits, config_.top_k);
-    if (config_.min_p > 0) threshold = min_p_threshold(d, config_.min_p, threshold);
-    if (config_.top_p < 1) {
-      const double mass = static_cast<double>(config_.top_p) * total_weight(d, threshold);
-      threshold = top_p_threshold(d, mass, threshold);
-    }
-    token = draw(d, threshold, unit_interval(bits));
-  }
+  // A denormal temperature is as good as 0, and some CPUs flush it.
+  const bool greedy = config_.temperature < FLT_MIN;
+  const std::size_t token = greedy ? best : choose(config_, logits, best, bits);
   *out = static_cast<Token>(token);
   return Status::ok;
 }

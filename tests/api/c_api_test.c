@@ -13,6 +13,7 @@ typedef struct {
   char text[256];
   size_t size;
   int tokens;
+  size_t prompt;
 } Written;
 
 static bool on_text(void* user, const char* text, size_t size) {
@@ -26,6 +27,11 @@ static bool on_text(void* user, const char* text, size_t size) {
 static bool on_token(void* user, minnow_token token) {
   ((Written*)user)->tokens += token >= 0;
   return true;
+}
+
+static bool on_prompt(void* user, size_t done, size_t total) {
+  ((Written*)user)->prompt += done;
+  return done <= total;
 }
 
 int minnow_c_api_walk(const void* file, size_t file_size, void* memory, size_t memory_size, char* out,
@@ -85,10 +91,15 @@ int minnow_c_api_walk(const void* file, size_t file_size, void* memory, size_t m
   config.max_tokens = 20;
   config.on_text_or_null = on_text;
   config.on_token_or_null = on_token;
+  config.on_prompt_or_null = on_prompt;
   config.user = &written;
   EXPECT(minnow_generate(session, tokenizer, sampler, prompt, 1, &config, &result) == MINNOW_OK);
-  EXPECT(result.tokens == 20 && result.stopped == 0 && written.tokens == 20);
+  EXPECT(result.tokens == 20 && result.stopped == 0 && written.tokens == 20 && written.prompt == 1);
   EXPECT(minnow_session_logits(session, &logits, &count) == MINNOW_OK && count == 11 && logits != NULL);
+  EXPECT(minnow_session_rewind(session, 10) == MINNOW_BAD_ARGUMENT);
+  EXPECT(minnow_session_rewind(session, 9) == MINNOW_WRONG_STATE);
+  EXPECT(minnow_session_rewind(session, 2) == MINNOW_OK);
+  EXPECT(minnow_session_logits(session, &logits, &count) == MINNOW_OK && count == 0);
   minnow_session_reset(session);
   EXPECT(minnow_session_position(session) == 0);
   memcpy(out, written.text, written.size);

@@ -250,4 +250,83 @@ TEST_CASE("generate: a stop token is picked, and neither shown, counted nor fed"
   CHECK(minnow::test::same_bits(world.rig.session.logits(), again.rig.session.logits()));
 }
 
+// What on_prompt was told, and when it says stop.
+struct Passes {
+  std::vector<std::size_t> done;
+  std::vector<std::size_t> total;
+  std::size_t refuse = SIZE_MAX;
+  Session* session = nullptr;
+
+  static bool on_prompt(void* user, std::size_t done, std::size_t total) {
+    Passes& self = *static_cast<Passes*>(user);
+    const Token token = 1;
+    CHECK(self.session->feed({&token, 1}) == Status::wrong_state);
+    CHECK(self.session->rewind(1) == Status::wrong_state);
+    self.done.push_back(done);
+    self.total.push_back(total);
+    return self.done.size() != self.refuse;
+  }
+};
+
+TEST_CASE("generate: on_prompt hears of every batch of the prompt, and its false ends it there") {
+  SessionConfig session;
+  session.batch = 4;
+  const std::vector<Token> prompt = minnow::test::some_tokens(10, 9);
+  World plain(session);
+  plain.config.max_tokens = 5;
+  REQUIRE(generate(plain.rig.session, &plain.tokenizer, plain.sampler, {prompt.data(), prompt.size()}, plain.config) ==
+          Status::ok);
+
+  World world(session);
+  Passes passes;
+  passes.session = &world.rig.session;
+  GenerateConfig config;
+  config.max_tokens = 5;
+  config.on_prompt = Passes::on_prompt;
+  config.user = &passes;
+  REQUIRE(generate(world.rig.session, nullptr, world.sampler, {prompt.data(), prompt.size()}, config) == Status::ok);
+  CHECK(passes.done == std::vector<std::size_t>{4, 8, 10});
+  CHECK(passes.total == std::vector<std::size_t>{10, 10, 10});
+  CHECK(minnow::test::same_bits(world.rig.session.logits(), plain.rig.session.logits()));
+
+  World stopped(session);
+  passes = Passes();
+  passes.refuse = 2;
+  passes.session = &stopped.rig.session;
+  GenerateResult result;
+  CHECK(generate(stopped.rig.session, nullptr, stopped.sampler, {prompt.data(), prompt.size()}, config, &result) ==
+        Status::cancelled);
+  CHECK(result.tokens == 0);
+  CHECK(stopped.rig.session.position() == 8);
+  CHECK(stopped.rig.session.logits().empty());
+  // From there the rest of the prompt gives what the whole gives.
+  config.on_prompt = nullptr;
+  REQUIRE(generate(stopped.rig.session, nullptr, stopped.sampler, {prompt.data() + 8, 2}, config) == Status::ok);
+  CHECK(minnow::test::same_bits(stopped.rig.session.logits(), plain.rig.session.logits()));
+}
+
+TEST_CASE("generate: at the edge on_prompt counts what is computed, not what is given") {
+  SessionConfig session;
+  session.batch = 4;
+  session.context = 10;
+  World world(session);
+  Passes passes;
+  passes.session = &world.rig.session;
+  GenerateConfig config;
+  config.max_tokens = 0;
+  config.on_prompt = Passes::on_prompt;
+  config.user = &passes;
+  const std::vector<Token> prompt = minnow::test::some_tokens(28, 9);
+  // Of 22 tokens the window at the end holds 5 + 2; 6 more find room for 3, then 5 of the window are encoded again.
+  REQUIRE(generate(world.rig.session, nullptr, world.sampler, {prompt.data(), 22}, config) == Status::ok);
+  CHECK(passes.done == std::vector<std::size_t>{4, 7});
+  CHECK(passes.total == std::vector<std::size_t>{7, 7});
+  passes = Passes();
+  passes.session = &world.rig.session;
+  REQUIRE(generate(world.rig.session, nullptr, world.sampler, {prompt.data() + 22, 6}, config) == Status::ok);
+  CHECK(passes.done == std::vector<std::size_t>{2, 6, 8});
+  CHECK(passes.total == std::vector<std::size_t>{8, 8, 8});
+  CHECK(world.rig.session.position() == 8);
+}
+
 }  // namespace minnow

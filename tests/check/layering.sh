@@ -30,7 +30,7 @@ breaches=$(
         *" ${header%%/*} "*) ;;
         *) echo "$file: includes \"$header\"" ;;
       esac
-      if [ "$header" = minnow/hosted.hpp ]; then
+      if [ "$header" = minnow/hosted.hpp ] || [ "$header" = minnow/hosted.h ]; then
         case " $may_be_hosted src/include " in
           *" $folder "*) ;;
           *) echo "$file: includes \"$header\"" ;;

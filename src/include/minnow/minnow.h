@@ -126,7 +126,7 @@ typedef void (*minnow_job)(void* arg, uint32_t index);
 typedef struct {
   size_t struct_size;
   uint32_t context; /* 0: the model's block_size */
-  uint32_t batch;   /* 0: 16 */
+  uint32_t batch;   /* 0: 32 */
   minnow_kv_type kv;
   minnow_when_full when_full;
   minnow_isa isa;
@@ -158,6 +158,9 @@ minnow_isa minnow_session_isa(const minnow_session* session);
 minnow_kv_type minnow_session_kv(const minnow_session* session);
 /* Of the model that the session was created from. */
 minnow_status minnow_session_get_model_info(const minnow_session* session, minnow_model_info* info);
+/* Drops the newest `tokens` of the sequence; the logits are then empty until the next feed. MINNOW_BAD_ARGUMENT: more
+ * than the position; MINNOW_WRONG_STATE: the cache no longer holds what is needed. */
+minnow_status minnow_session_rewind(minnow_session* session, uint32_t tokens);
 void minnow_session_reset(minnow_session* session);
 
 /* ---- Tokenizer ---- */
@@ -225,6 +228,8 @@ typedef struct {
   size_t stop_size;
   bool (*on_text_or_null)(void* user, const char* text, size_t size); /* whole characters; false: stop */
   bool (*on_token_or_null)(void* user, minnow_token token);           /* false: stop */
+  /* After each batch of the prompt: tokens computed, and in all; false: stop. */
+  bool (*on_prompt_or_null)(void* user, size_t done, size_t total);
   void* user;
   minnow_token stop_token; /* generation ends where this id is picked; it is neither shown nor fed; -1: none */
   uint32_t reserved2;      /* 0 */

@@ -111,6 +111,13 @@ class Session {
   KvType kv() const noexcept;               // never `automatic`
   ModelInfo model() const noexcept;         // the model it was created from
 
+  // Drops the newest `tokens` of the sequence: what is fed then gives the bits it would give had they never been fed.
+  // logits() is empty until then; for those of the token that is now the newest, drop it too and feed it again.
+  // Nothing is computed. 0 tokens: nothing happens. Errors: bad_argument (more than position()), wrong_state (also
+  // inside a callback of generate(), and where the context was full since: the cache no longer holds what stood before
+  // the newest tokens when the oldest went; nothing is dropped).
+  Status rewind(std::uint32_t tokens) noexcept;
+
   // Forgets the sequence; the memory stays. Does nothing inside a callback of generate().
   void reset() noexcept;
 
@@ -194,6 +201,9 @@ class Sampler {
 using TextSink = bool (*)(void* user, std::string_view text);
 // Every generated token, as it is picked and before its text.
 using TokenSink = bool (*)(void* user, Token token);
+// After each `batch` of the prompt: how many tokens are computed, of how many in all. These are the prompt's, but for
+// what the edge of the context takes away or has computed again.
+using PromptSink = bool (*)(void* user, std::size_t done, std::size_t total);
 
 struct GenerateConfig {
   std::uint32_t max_tokens = 256;
@@ -201,6 +211,7 @@ struct GenerateConfig {
   Token stop_token = -1;  // generation ends where this id is picked, which is neither shown, counted nor fed; -1: none
   TextSink on_text = nullptr;
   TokenSink on_token = nullptr;
+  PromptSink on_prompt = nullptr;
   void* user = nullptr;
 };
 
@@ -211,7 +222,8 @@ struct GenerateResult {
 
 // Feeds the prompt, then picks, shows and feeds until max_tokens, the stop text, a full context (context_full) or a
 // sink that returns false (cancelled). After ok the session holds the prompt and all that was generated, so a second
-// call with no prompt goes on; after cancelled or context_full the last token was shown but not fed.
+// call with no prompt goes on; after cancelled or context_full the last token was shown but not fed. Cancelled by
+// on_prompt, the session holds what was computed until then, and no logits.
 // `tokenizer_or_null` is needed for on_text and stop. The prompt may be empty if the session already has logits.
 // *result_or_null is also written on cancelled, context_full and numeric.
 Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& sampler, Span<const Token> prompt,

@@ -1,0 +1,83 @@
+// hosted.h in terms of hosted.hpp.
+#include "minnow/hosted.h"
+
+#include "base/place.hpp"
+#include "minnow/hosted.hpp"
+
+struct minnow_file {
+  minnow::FileMap map;
+};
+struct minnow_pool {
+  minnow::ThreadPool pool;
+};
+
+namespace minnow {
+namespace {
+
+static_assert(sizeof(minnow_file) <= MINNOW_HANDLE_BYTES && sizeof(minnow_pool) <= MINNOW_HANDLE_BYTES);
+
+using Opener = Status(const char* path, FileMap* out, int* error_or_null) noexcept;
+
+minnow_status open_with(Opener* opener, const char* path, void* memory, std::size_t memory_size, minnow_file** out,
+                        int* error_or_null) noexcept {
+  if (path == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow_file file;
+  Status status = opener(path, &file.map, error_or_null);
+  if (status == Status::ok) status = place(static_cast<minnow_file&&>(file), memory, memory_size, out);
+  return static_cast<minnow_status>(status);
+}
+
+}  // namespace
+}  // namespace minnow
+
+size_t minnow_file_bytes(void) { return sizeof(minnow_file); }
+
+minnow_status minnow_file_open(const char* path, void* memory, size_t memory_size, minnow_file** out,
+                               int* error_or_null) {
+  return minnow::open_with(minnow::FileMap::open, path, memory, memory_size, out, error_or_null);
+}
+
+minnow_status minnow_file_read(const char* path, void* memory, size_t memory_size, minnow_file** out,
+                               int* error_or_null) {
+  return minnow::open_with(minnow::FileMap::read, path, memory, memory_size, out, error_or_null);
+}
+
+minnow_status minnow_file_data(const minnow_file* file, const void** data, size_t* size) {
+  if (file == nullptr || data == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
+  *data = file->map.bytes().data();
+  *size = file->map.bytes().size();
+  return MINNOW_OK;
+}
+
+void minnow_file_close(minnow_file* file) {
+  if (file != nullptr) file->map = minnow::FileMap();
+}
+
+size_t minnow_pool_bytes(void) { return sizeof(minnow_pool); }
+
+minnow_status minnow_pool_create(uint32_t width, void* memory, size_t memory_size, minnow_pool** out) {
+  if (memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  minnow_pool handle;
+  minnow::Status status = minnow::ThreadPool::create(width, &handle.pool);
+  if (status == minnow::Status::ok) {
+    status = minnow::place(static_cast<minnow_pool&&>(handle), memory, memory_size, out);
+  }
+  return static_cast<minnow_status>(status);
+}
+
+uint32_t minnow_pool_width(const minnow_pool* pool) { return pool == nullptr ? 0 : pool->pool.width(); }
+
+minnow_status minnow_pool_use(minnow_pool* pool, minnow_session_config* config) {
+  if (pool == nullptr || config == nullptr || config->struct_size < sizeof *config) return MINNOW_BAD_ARGUMENT;
+  const minnow::Executor executor = pool->pool.executor();
+  config->executor_run_or_null = executor.run;
+  config->executor_self = executor.self;
+  config->executor_width = executor.width;
+  return MINNOW_OK;
+}
+
+void minnow_pool_destroy(minnow_pool* pool) {
+  if (pool != nullptr) pool->pool = minnow::ThreadPool();
+}
+
+uint32_t minnow_usable_cores(void) { return minnow::ThreadPool::usable_cores(); }
