@@ -12,5 +12,6 @@ int eval_command(int argc, char** argv);
 int tokens_command(int argc, char** argv);
 int plan_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
+int bake_command(int argc, char** argv);
 
 }  // namespace minnow

@@ -27,6 +27,7 @@ constexpr Command kCommands[] = {
     {"info", minnow::info_command, "what is in a model file, the memory it needs, the instruction set in use"},
     {"eval", minnow::eval_command, "the loss of a model on a text"},
     {"tokens", minnow::tokens_command, "text to token ids and back"},
+    {"bake", minnow::bake_command, "make a model part of a program: C source or an object file"},
     {"bench", minnow::bench_command, "speed of a model, and what this machine can do at most"},
     {"plan", minnow::plan_command, "parameters and memory of a model before it is run or trained"},
 };

@@ -10,7 +10,7 @@
 namespace minnow {
 namespace {
 
-std::string dashed(const std::string& name) { return (name.size() == 1 ? "-" : "--") + name; }
+std::string dashed(const std::string& name) { return name[0] == '-' ? name : (name.size() == 1 ? "-" : "--") + name; }
 
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
 
@@ -160,8 +160,8 @@ bool Options::parse_option(std::string_view argument, int argc, char** argv, int
     name = name.substr(0, equals);
     has_value = true;
   }
-  const Option* const option = find(name);
-  if (option == nullptr || (name.size() == 1) == is_long) {
+  const Option* const option = find(is_long && name.size() == 1 ? std::string("--").append(name) : std::string(name));
+  if (option == nullptr || (!is_long && name.size() != 1)) {
     std::vector<std::string_view> names;
     for (const Option& each : options_) {
       if (each.kind != Kind::heading && each.name.size() > 1) names.push_back(each.name);

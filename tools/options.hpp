@@ -24,7 +24,7 @@ struct Choice {
 };
 
 // Options may stand anywhere among the positional arguments, as `--name value` or `--name=value`; an option whose name
-// is one letter is written -p. `--` ends the options. The last one of a name holds.
+// is one letter is written -p, or --c where it is bound as "--c". `--` ends the options. The last one of a name holds.
 class Options {
  public:
   // `usage` is the line after "usage: minnow ", `summary` one sentence.
