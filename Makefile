@@ -72,6 +72,9 @@ ARMV7 := -march=armv7-a -mfpu=neon-vfpv4 -mfloat-abi=hard $(call accepted,-mfp16
 isa_flags = $(if $(filter %_armv7.cpp,$<),$(ARMV7))
 FLAGS += $(call accepted,-Wno-psabi)  # else g++ 7 and later tell which calls g++ 6 made differently
 endif
+ifneq ($(filter x86_64-% i386-% i486-% i586-% i686-%,$(TARGET)),)
+FLAGS += -msse2 -mfpmath=sse  # x87 rounds otherwise; x86-64 does this anyway, but not with -m32
+endif
 
 all: $(BUILD)/minnow $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a
 

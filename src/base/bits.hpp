@@ -1,6 +1,13 @@
 // Checked integer arithmetic, bit casts and other small things about numbers. Depends on the standard library only.
 #pragma once
 
+#if defined(__FAST_MATH__)
+#error "minnow cannot be compiled with -ffast-math: results would differ between machines"
+#endif
+#if defined(__i386__) && __FLT_EVAL_METHOD__ != 0
+#error "minnow needs -msse2 -mfpmath=sse on 32-bit x86: the x87 would round differently"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -106,7 +106,7 @@ Status check_sizes(Span<const std::byte> file, const FileHeader& h, Fault* fault
 
 Status check_header(Span<const std::byte> file, Fault* fault) noexcept {
   if (!host_is_little_endian()) {
-    return fail(Status::unsupported, fault, "this machine is big-endian; model files are read in place", 0, 0);
+    return fail(Status::unsupported, fault, "this machine is big-endian; model files are little-endian and read in place", 0, 0);
   }
   if (file.size() < sizeof kMagic || !is_magic(file.data())) {
     if (file.size() >= sizeof kMagic && is_reversed_magic(file.data())) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <new>
 
+#include "base/bits.hpp"
 #include "minnow/hosted.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
@@ -370,6 +371,9 @@ int convert_command(int argc, char** argv) {
   Arguments arguments;
   int status = kDone;
   if (!parse_arguments(argc, argv, &arguments, &status)) return status;
+  if (!host_is_little_endian()) {
+    return complain(kCommand, "this machine is big-endian; expected a little-endian one; convert on another machine");
+  }
   const SignalGuard signals;
   try {
     Conversion(arguments).run();

@@ -2,6 +2,10 @@
 // Depends on nothing but the standard library.
 #pragma once
 
+#if defined(_MSC_VER)
+#error "minnow needs g++ or clang++, on Windows those of MinGW-w64. Programs of MSVC may use a DLL that these built, by minnow.h"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 
