@@ -28,7 +28,7 @@ constexpr std::uint64_t kReadFrom = 16u << 20;
 
 // What a file that is no model seems to be, and what to do.
 std::string not_a_model(const LoadedModel& model) {
-  const Span<const std::byte> bytes = model.map.bytes();
+  const Span<const std::byte> bytes = model.bytes;
   const std::size_t looked_at = std::min(bytes.size(), kFileKindBytes);
   const FileKind kind = file_kind({reinterpret_cast<const char*>(bytes.data()), looked_at}, bytes.size());
   const char* const advice = kind == FileKind::empty ? "copy it again" : "minnow convert makes one from a checkpoint";
@@ -90,13 +90,18 @@ void add_session_options(Options* options, SessionOptions* out) {
 
 namespace {
 
-int check_model(const std::string& command, LoadedModel* out) {
-  const std::string name = printable(out->path);
+int check_model(const std::string& command, const ModelPlace& place, LoadedModel* out) {
+  const Span<const std::byte> file = out->map.bytes();
+  if (place.offset > file.size() || place.bytes > file.size() - place.offset) {
+    return complain(command, place.shown + ": the file became shorter; copy it again");
+  }
+  out->bytes = file.from(static_cast<std::size_t>(place.offset));
+  if (place.bytes != 0) out->bytes = out->bytes.first(static_cast<std::size_t>(place.bytes));
   Fault fault;
-  const Status status = Model::open(out->map.bytes(), &out->model, &fault);
-  if (status == Status::not_a_model) return complain(command, name + ": " + not_a_model(*out));
+  const Status status = Model::open(out->bytes, &out->model, &fault);
+  if (status == Status::not_a_model) return complain(command, place.shown + ": " + not_a_model(*out));
   if (status != Status::ok) {
-    return complain(command, name + ": " + to_string(status) + ": " + fault.what + " (at byte " +
+    return complain(command, place.shown + ": " + to_string(status) + ": " + fault.what + " (at byte " +
                                  std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");
   }
   out->info = out->model.info();
@@ -108,25 +113,30 @@ int check_model(const std::string& command, LoadedModel* out) {
 const char* to_string(Load load) { return load == Load::automatic ? "automatic" : load == Load::map ? "map" : "read"; }
 
 int open_model(const std::string& command, const std::string& path, LoadedModel* out, Load load) {
-  out->path = path;
+  return open_model(command, ModelPlace{path, printable(path)}, out, load);
+}
+
+int open_model(const std::string& command, const ModelPlace& place, LoadedModel* out, Load load) {
+  const char* const path = place.path.c_str();
+  out->path = place.path;
+  out->shown = place.shown;
   out->load = Load::map;
-  const std::string name = printable(path);
   int error = 0;
-  if (FileMap::open(path.c_str(), &out->map, &error) != Status::ok) {
-    return complain(command, name + ": cannot open: " + io_message(error));
+  if (FileMap::open(path, &out->map, &error) != Status::ok) {
+    return complain(command, place.shown + ": cannot open: " + io_message(error));
   }
   // Mapped first, whatever is asked for, so that a file that is no model is not read for nothing.
-  if (const int status = check_model(command, out); status != kDone) return status;
+  if (const int status = check_model(command, place, out); status != kDone) return status;
   const bool large = out->info.file_bytes >= kReadFrom;
   if (load == Load::map || (load == Load::automatic && !large)) return kDone;
-  if (FileMap::read(path.c_str(), &out->map, &error) != Status::ok) {
+  if (FileMap::read(path, &out->map, &error) != Status::ok) {
     if (error == ENOMEM && load == Load::automatic) return kDone;
-    return complain(command, error == ENOMEM ? name + ": its " + std::to_string(out->info.file_bytes) +
+    return complain(command, error == ENOMEM ? place.shown + ": its " + std::to_string(out->info.file_bytes) +
                                                    " bytes do not fit into memory; use --load map"
-                                             : name + ": cannot read: " + io_message(error));
+                                             : place.shown + ": cannot read: " + io_message(error));
   }
   out->load = Load::read;
-  return check_model(command, out);
+  return check_model(command, place, out);
 }
 
 std::string session_refusal(Status status, const SessionConfig& config) {

@@ -30,16 +30,27 @@ struct SessionOptions {
 std::uint32_t threads_for(const SessionOptions& options, std::uint64_t model_bytes, std::uint32_t n_layer);
 void add_session_options(Options* options, SessionOptions* out);
 
+// A model file, or one that is a part of another file.
+struct ModelPlace {
+  std::string path;
+  std::string shown;         // in messages; printable
+  std::uint64_t offset = 0;  // a multiple of 64
+  std::uint64_t bytes = 0;   // 0: all from offset on
+};
+
 struct LoadedModel {
   std::string path;
+  std::string shown;  // of the place
   FileMap map;
-  Load load = Load::map;  // how `map` got its bytes: never automatic
+  Span<const std::byte> bytes;  // of `map`: the model
+  Load load = Load::map;        // how `map` got its bytes: never automatic
   Model model;
   ModelInfo info;
 };
 // Returns an exit status; kDone: *out is ready. Without `load` the file is mapped, which is enough for all who do not
 // stream its weights over and over.
 int open_model(const std::string& command, const std::string& path, LoadedModel* out, Load load = Load::map);
+int open_model(const std::string& command, const ModelPlace& place, LoadedModel* out, Load load = Load::map);
 
 // A session, and what it lives on.
 struct LoadedSession {

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "minnow/minnow.hpp"
+#include "tools/bake/carried.hpp"
 #include "tools/commands.hpp"
+#include "tools/load.hpp"
 #include "tools/messages.hpp"
 #include "tools/options.hpp"
 #include "tools/process.hpp"
@@ -28,6 +31,7 @@ constexpr Command kCommands[] = {
     {"eval", minnow::eval_command, "the loss of a model on a text"},
     {"tokens", minnow::tokens_command, "text to token ids and back"},
     {"bake", minnow::bake_command, "make a model part of a program: C source or an object file"},
+    {"bundle", minnow::bundle_command, "make one program of minnow and a model"},
     {"bench", minnow::bench_command, "speed of a model, and what this machine can do at most"},
     {"plan", minnow::plan_command, "parameters and memory of a model before it is run or trained"},
 };
@@ -56,7 +60,9 @@ int finish(int status) {
   if (std::ferror(stdout) == 0) errno = 0;  // else it says why an earlier write failed
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || status != minnow::kDone) return status;
-  if (errno != EPIPE) std::fprintf(stderr, "minnow: cannot write to stdout: %s\n", std::strerror(errno));
+  if (errno != EPIPE) {
+    std::fprintf(stderr, "%s: cannot write to stdout: %s\n", minnow::program_name(), std::strerror(errno));
+  }
   return minnow::kFailed;
 }
 
@@ -83,9 +89,35 @@ int dispatch(int argc, char** argv, const Command** chosen) {
   return unknown_command(word);
 }
 
+// Of a program that carries a model: the last part of argv[0], which may be anything or nothing.
+std::string name_from(const char* argv0) {
+  const std::string_view all = argv0 == nullptr ? "" : argv0;
+  const std::string name = minnow::printable(all.substr(all.find_last_of("/\\") + 1));
+  return name.empty() ? "minnow" : name;
+}
+
+int run_program(int argc, char** argv, const Command** chosen) {
+  minnow::ModelPlace model;
+  std::string why;
+  const char* const argv0 = argc > 0 ? argv[0] : nullptr;
+  switch (minnow::bake::find_carried(argv0, &model, &why)) {
+    case minnow::bake::Carried::none:
+      return dispatch(argc, argv, chosen);
+    case minnow::bake::Carried::damaged:
+      std::fprintf(stderr, "%s: the model of this program cannot be read: %s; minnow bundle makes the program again\n",
+                   name_from(argv0).c_str(), why.c_str());
+      return minnow::kFailed;
+    case minnow::bake::Carried::model:
+      break;
+  }
+  minnow::set_program_name(name_from(argv0));
+  model.shown = "the model that it carries";
+  return minnow::run_carried(argc, argv, model);
+}
+
 // Memory may have run out, so none is asked for.
 int fail(const Command* chosen, const char* message) {
-  std::fprintf(stderr, "minnow%s%s: %s\n", chosen ? " " : "", chosen ? chosen->name : "", message);
+  std::fprintf(stderr, "%s%s%s: %s\n", minnow::program_name(), chosen ? " " : "", chosen ? chosen->name : "", message);
   return minnow::kFailed;
 }
 
@@ -101,7 +133,7 @@ int main(int argc, char** argv) {
 #endif
   const Command* chosen = nullptr;
   try {
-    return finish(dispatch(argc, argv, &chosen));
+    return finish(run_program(argc, argv, &chosen));
   } catch (const std::bad_alloc&) {
     return fail(chosen, "out of memory; close other programs");
   } catch (const std::exception& error) {

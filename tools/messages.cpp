@@ -5,10 +5,22 @@
 #include "text/utf8.hpp"
 
 namespace minnow {
+namespace {
+
+std::string other_name;  // empty: "minnow"
+
+}  // namespace
+
+void set_program_name(const std::string& name) { other_name = name; }
+const char* program_name() { return other_name.empty() ? "minnow" : other_name.c_str(); }
+bool has_commands() { return other_name.empty(); }
+std::string full_name(const std::string& command) {
+  return has_commands() ? "minnow " + command : std::string(program_name());
+}
 
 int complain(const std::string& command, const std::string& message, int status) {
   std::fflush(stdout);
-  std::fprintf(stderr, "minnow %s: %s\n", command.c_str(), message.c_str());
+  std::fprintf(stderr, "%s: %s\n", full_name(command).c_str(), message.c_str());
   return status;
 }
 

@@ -13,6 +13,13 @@ inline constexpr int kFailed = 1;
 inline constexpr int kMisused = 2;
 inline constexpr int kInterrupted = 130;
 
+// The program's name in all messages: "minnow", or that of a program that carries a model. Such a program has no
+// commands, so that none is named. To be called once, first of all.
+void set_program_name(const std::string& name);
+const char* program_name();
+bool has_commands();
+std::string full_name(const std::string& command);  // "minnow run"
+
 // Prints "minnow COMMAND: MESSAGE" on stderr and returns `status`.
 int complain(const std::string& command, const std::string& message, int status = kFailed);
 

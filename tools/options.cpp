@@ -142,7 +142,7 @@ bool Options::parse(int argc, char** argv, int* status) {
   }
   for (std::size_t i = positionals_seen_; i < positionals_.size(); ++i) {
     if (positionals_[i].given == nullptr) {
-      return misuse(positionals_[i].name + " is missing; usage: minnow " + usage_);
+      return misuse(positionals_[i].name + " is missing; usage: " + program_name() + " " + usage_);
     }
   }
   *status = kDone;
@@ -168,7 +168,7 @@ bool Options::parse_option(std::string_view argument, int argc, char** argv, int
     }
     const std::string_view near = name.size() > 1 ? nearest_name(name, names) : std::string_view();
     return misuse("unknown option " + quoted(argument) +
-                  (near.empty() ? "" : "; did you mean --" + std::string(near) + "?") + " (see minnow " + command_ +
+                  (near.empty() ? "" : "; did you mean --" + std::string(near) + "?") + " (see " + full_name(command_) +
                   " --help)");
   }
   if (option->kind == Kind::flag) {
@@ -229,7 +229,7 @@ bool Options::store(const Option& option, std::string_view text) {
 
 bool Options::store_positional(std::string_view argument) {
   if (positionals_seen_ == positionals_.size()) {
-    return misuse("one argument too many, " + quoted(argument) + "; usage: minnow " + usage_);
+    return misuse("one argument too many, " + quoted(argument) + "; usage: " + program_name() + " " + usage_);
   }
   const Positional& positional = positionals_[positionals_seen_++];
   *positional.out = argument;
@@ -238,7 +238,7 @@ bool Options::store_positional(std::string_view argument) {
 }
 
 void Options::print_help() const {
-  std::printf("usage: minnow %s\n%s\n\n", usage_.c_str(), summary_.c_str());
+  std::printf("usage: %s %s\n%s\n\n", program_name(), usage_.c_str(), summary_.c_str());
   for (const Option& option : options_) {
     if (option.kind == Kind::heading) std::printf("\n%s\n", option.help.c_str());
     if (option.kind == Kind::heading || option.help.empty()) continue;

@@ -27,7 +27,8 @@ struct Choice {
 // is one letter is written -p, or --c where it is bound as "--c". `--` ends the options. The last one of a name holds.
 class Options {
  public:
-  // `usage` is the line after "usage: minnow ", `summary` one sentence.
+  // `usage` is the line after "usage: minnow ", `summary` one sentence. In a program that carries a model the line is
+  // without the command's name.
   Options(std::string command, std::string usage, std::string summary)
       : command_(std::move(command)), usage_(std::move(usage)), summary_(std::move(summary)) {}
 

@@ -126,7 +126,6 @@ struct Totals {
 };
 
 void bind(Options* options, RunOptions* run) {
-  options->positional("MODEL", &run->model, nullptr);
   options->positional("-", &run->dash, &run->has_dash);
   options->text("p", "TEXT", &run->prompt, &run->has_prompt,
                 "the prompt (what texts begin with in this vocabulary, or a new line)");
@@ -325,24 +324,17 @@ int write_samples(const RunOptions& run, const Tokenizer& tokenizer, Prompt* pro
   return kDone;
 }
 
-}  // namespace
-
-int run_command(int argc, char** argv) {
-  RunOptions run;
-  Options options(
-      kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]",
-      "Writes text that goes on from a prompt. In it the text of a special token, <|endoftext|>, is that token.");
-  bind(&options, &run);
-  int status = kDone;
-  if (!options.parse(argc, argv, &status)) return status;
-  if ((status = check_options(run)) != kDone) return status;
+int run_model(const ModelPlace& place, RunOptions* options) {
+  RunOptions& run = *options;
+  int status = check_options(run);
+  if (status != kDone) return status;
   if (run.has_start) take_start(&run);
 
   LoadedModel model;
-  if ((status = open_model(kCommand, run.model, &model, run.session.how_to_load())) != kDone) return status;
+  if ((status = open_model(kCommand, place, &model, run.session.how_to_load())) != kDone) return status;
   Tokenizer tokenizer;
   if (Tokenizer::open(model.model, &tokenizer) != Status::ok && !run.ids) {
-    return complain(kCommand, printable(run.model) + ": the model has no vocabulary; use --ids");
+    return complain(kCommand, model.shown + ": the model has no vocabulary; use --ids");
   }
   Prompt prompt;
   if ((status = make_prompt(run, model, tokenizer, &prompt)) != kDone) return status;
@@ -360,6 +352,30 @@ int run_command(int argc, char** argv) {
   status = write_samples(run, tokenizer, &prompt, &session, &output, &totals);
   if (run.stats) print_stats(run, model, session, output, totals);
   return status;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  RunOptions run;
+  Options options(
+      kCommand, "run MODEL [-p TEXT | -f FILE | -] [options]",
+      "Writes text that goes on from a prompt. In it the text of a special token, <|endoftext|>, is that token.");
+  options.positional("MODEL", &run.model, nullptr);
+  bind(&options, &run);
+  int status = kDone;
+  if (!options.parse(argc, argv, &status)) return status;
+  return run_model({run.model, printable(run.model)}, &run);
+}
+
+int run_carried(int argc, char** argv, const ModelPlace& model) {
+  RunOptions run;
+  Options options(kCommand, "[-p TEXT | -f FILE | -] [options]",
+                  "Writes text that goes on from a prompt, by the model that this program carries.");
+  bind(&options, &run);
+  int status = kDone;
+  if (!options.parse(argc, argv, &status)) return status;
+  return run_model(model, &run);
 }
 
 }  // namespace minnow

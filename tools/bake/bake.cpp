@@ -87,7 +87,7 @@ void write(const Arguments& arguments, const LoadedModel& loaded) {
     throw convert::Refusal("is the model itself; expected another name for the output", arguments.output());
   }
   BakedModel model;
-  model.bytes = loaded.map.bytes();
+  model.bytes = loaded.bytes;
   model.source = printable(convert::file_name_of(arguments.model));
   model.name = arguments.has_name ? arguments.name : identifier_from(convert::file_name_of(arguments.model));
   model.description = describe(loaded.info);
@@ -113,7 +113,7 @@ int open_verified(const std::string& command, const std::string& path, LoadedMod
   Fault fault;
   const Status status = out->model.verify(&fault);
   if (status == Status::ok) return kDone;
-  return complain(command, printable(path) + ": " + to_string(status) + ": " + fault.what + " (at byte " +
+  return complain(command, out->shown + ": " + to_string(status) + ": " + fault.what + " (at byte " +
                                std::to_string(fault.offset) + ", found " + std::to_string(fault.found) + ")");
 }
 

@@ -126,7 +126,7 @@ bool InputFile::is_same_file(const std::string& path) const {
          static_cast<std::uint64_t>(status.st_ino) == inode_;
 }
 
-OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)) {
+OutputFile::OutputFile(const std::string& target, Kind kind) : target_(follow_links(target)) {
   struct stat status;
   const bool replaces = stat(target_.c_str(), &status) == 0;
   if (replaces && !S_ISREG(status.st_mode)) {
@@ -136,7 +136,7 @@ OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     // Short, so that a target with the longest legal name still has a neighbour.
     temporary_ = concat(folder_of(target_), "/.minnow-", getpid(), "-", attempt, ".tmp");
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kind == Kind::program ? 0777 : 0666);
     if (descriptor_ < 0 && errno == EINTR) check_interrupted();
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
@@ -145,7 +145,8 @@ OutputFile::OutputFile(const std::string& target) : target_(follow_links(target)
     refuse_file(target_,
                 "cannot be created: " + error_text() + "; expected a folder that can be written; give another");
   }
-  if (replaces) static_cast<void>(fchmod(descriptor_, status.st_mode & 0777));
+  const mode_t executable = kind == Kind::program ? (status.st_mode & 0444) >> 2 : 0;
+  if (replaces) static_cast<void>(fchmod(descriptor_, (status.st_mode & 0777) | executable));
 }
 
 OutputFile::~OutputFile() {

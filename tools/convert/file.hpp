@@ -57,7 +57,9 @@ class ByteSink {
 // Written under another name in the target's folder. commit() gives it the target's name; without it nothing is left.
 class OutputFile : public ByteSink {
  public:
-  explicit OutputFile(const std::string& target);  // a symbolic link is followed; throws Refusal
+  enum class Kind { data, program };  // a program can be executed by all who can read it
+  // A symbolic link is followed. Throws Refusal.
+  explicit OutputFile(const std::string& target, Kind kind = Kind::data);
   ~OutputFile() override;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -1,0 +1,13 @@
+// Where the running program is. Needs an operating system that says so; each has its own way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace minnow {
+
+// Paths that should open this program's own file, the surest first. `argv0` may be null, and is anything the caller
+// wanted it to be.
+std::vector<std::string> own_paths(const char* argv0);
+
+}  // namespace minnow
