@@ -21,13 +21,14 @@ clean_tree() {
   echo '#include "base/bits.hpp"' > src/kernels/kernels.hpp
   touch Makefile CMakeLists.txt
   library 'int core(int x) { return x + 1; }'
+  library 'int hosted(int x) { return x + 1; }' _hosted
   cp build/core.o build/obj/src/kernels/kernels_avx2.cpp.o
 }
-library() {
+library() {  # library SOURCE [_hosted]
   echo "$1" > build/core.cpp
-  $CXX -std=c++17 -O1 -c -o build/core.o build/core.cpp
-  rm -f build/libminnow.a
-  ar rcs build/libminnow.a build/core.o
+  $CXX -std=c++17 -O1 -fPIC -c -o build/core.o build/core.cpp
+  rm -f "build/libminnow${2-}.a"
+  ar rcs "build/libminnow${2-}.a" build/core.o
 }
 
 # expect CHECK TEXT: the check now fails, and TEXT is in what it prints.
@@ -44,7 +45,7 @@ expect() {
 }
 
 clean_tree
-for check in layering file_length weak_symbols core_symbols static_initialisers headers; do
+for check in layering file_length weak_symbols core_symbols hosted_symbols static_initialisers headers; do
   sh "$here/$check.sh" build || { echo "planted.sh: $check fails on a clean tree"; failed=1; }
 done
 
@@ -66,6 +67,19 @@ float core(float x) { return std::exp(x); }'; expect core_symbols expf
 library 'int other(); int core() { static int once = other(); return once; } int other() { return 1; }'
 expect core_symbols __cxa_guard_acquire
 library 'int other(); int value = other();'; expect static_initialisers init_array
+library 'int other(); int value = other();' _hosted; expect static_initialisers init_array
+library 'thread_local int value = 1; int core() { return value++; }'; expect static_initialisers tdata
+library 'thread_local int value; int hosted() { return value++; }' _hosted; expect static_initialisers tbss
+library '#include <cstdlib>
+const char* hosted() { return std::getenv("HOME"); }' _hosted; expect hosted_symbols getenv
+library '#include <csignal>
+void hosted() { std::signal(SIGINT, SIG_IGN); }' _hosted; expect hosted_symbols signal
+library '#include <cstdio>
+void hosted(int n) { std::printf("%d", n); }' _hosted; expect hosted_symbols printf
+library '#include <clocale>
+void core() { std::setlocale(LC_ALL, ""); }'; expect core_symbols setlocale
+library '#include <cstdlib>
+void hosted() { std::exit(1); }' _hosted; expect hosted_symbols exit
 echo 'inline std::size_t alone() { return 0; }' > src/include/minnow/alone.hpp; expect headers alone.hpp
 echo 'inline std::size_t alone() { return 0; }' > src/model/alone.hpp; expect headers alone.hpp
 echo 'namespace minnow {}' > src/include/minnow/minnow.h; expect headers namespace

@@ -1,8 +1,14 @@
 #!/bin/sh
-# The core library runs no code before main(): no static initialisers.
+# Neither library runs code before main() or after it, or gives every thread memory: no static initialisers, no thread_local.
 # static_initialisers.sh BUILD
-sections=$(readelf -SW "$1/libminnow.a") || exit 1
-echo "$sections" | awk '
-  /^File: / { file = $2 }
-  / \.(init_array|preinit_array|ctors|fini_array|dtors)/ { print file ": has section " $0; bad = 1 }
-  END { exit bad }'
+failed=0
+for library in libminnow.a libminnow_hosted.a; do
+  sections=$(readelf -SW "$1/$library") || exit 1
+  echo "$sections" | awk '
+    /^File: / { file = $2 }
+    / \.(init_array|preinit_array|ctors|fini_array|dtors|tdata|tbss)/ { print file ": has section " $0; bad = 1 }
+    END { exit bad }' || failed=1
+  symbols=$(${NM:-nm} -P "$1/$library") || exit 1  # where thread_local is a function of the compiler
+  ! echo "$symbols" | grep '__emutls\|__tls_get_addr' || failed=1
+done
+exit $failed
