@@ -31,13 +31,22 @@ static_assert(agrees(Isa::best, MINNOW_ISA_BEST) && agrees(Isa::reference, MINNO
 static_assert(agrees(WhenFull::half, MINNOW_WHEN_FULL_HALF) && agrees(WhenFull::slide, MINNOW_WHEN_FULL_SLIDE) &&
               agrees(WhenFull::ring, MINNOW_WHEN_FULL_RING) && agrees(WhenFull::stop, MINNOW_WHEN_FULL_STOP));
 static_assert(std::is_same_v<Token, minnow_token> && std::is_same_v<Job, minnow_job>);
-static_assert(MINNOW_ALIGN == kAlign);
+static_assert(MINNOW_ALIGN == kAlign && MINNOW_DEFAULT_BATCH == kDefaultBatch && MINNOW_MAX_BATCH == kMaxBatch &&
+              MINNOW_MAX_WORKERS == kMaxWorkers && MINNOW_ISA_COUNT == kIsaCount);
 static_assert(sizeof(minnow_model) <= MINNOW_HANDLE_BYTES && sizeof(minnow_tokenizer) <= MINNOW_HANDLE_BYTES &&
               sizeof(minnow_sampler) <= MINNOW_HANDLE_BYTES);
 
 // A minnow_session* is a pointer to the Session at the front of the block, under another name.
 Session& unwrap(minnow_session* session) noexcept { return *reinterpret_cast<Session*>(session); }
 const Session& unwrap(const minnow_session* session) noexcept { return *reinterpret_cast<const Session*>(session); }
+
+// A session points to itself: neither zeros nor a block that was moved do.
+Status check_session(const minnow_session* session) noexcept {
+  if (session == nullptr) return Status::bad_argument;
+  if (!is_aligned(session, kAlign)) return Status::misaligned;
+  return SessionAccess::is_at(unwrap(session), session) ? Status::ok : Status::wrong_state;
+}
+bool is_session(const minnow_session* session) noexcept { return check_session(session) == Status::ok; }
 
 minnow_session_config default_session_config() noexcept {
   minnow_session_config config = {};
@@ -73,9 +82,10 @@ void write_fault(const Fault& fault, Status status, minnow_fault* out_or_null) n
   out_or_null->found = fault.found;
 }
 
+Status check_info(const minnow_model_info* info) noexcept { return check_struct(info, sizeof info->struct_size); }
+
 // Writes as much as the caller's struct has room for.
-minnow_status write_info(const ModelInfo& from, minnow_model_info* info) noexcept {
-  if (info->struct_size < sizeof info->struct_size) return MINNOW_BAD_ARGUMENT;
+void write_info(const ModelInfo& from, minnow_model_info* info) noexcept {
   minnow_model_info to = {};
   to.n_layer = from.n_layer;
   to.n_head = from.n_head;
@@ -93,7 +103,6 @@ minnow_status write_info(const ModelInfo& from, minnow_model_info* info) noexcep
   to.provenance = from.provenance.data();
   to.provenance_size = from.provenance.size();
   init_config(info, info->struct_size, to);
-  return MINNOW_OK;
 }
 
 // The caller's sinks behind the C++ ones; `user` is the caller's config.
@@ -126,9 +135,8 @@ size_t minnow_available_isas(minnow_isa* out, size_t room) {
   minnow::Isa isas[minnow::kIsaCount];
   const std::size_t count = minnow::available_isas({isas, minnow::kIsaCount});
   std::size_t written = 0;
-  for (; out != nullptr && written < count && written < room; ++written) {
-    out[written] = static_cast<minnow_isa>(isas[written]);
-  }
+  if (minnow::check_pointer(out) != Status::ok) return 0;
+  for (; written < count && written < room; ++written) out[written] = static_cast<minnow_isa>(isas[written]);
   return written;
 }
 
@@ -148,16 +156,21 @@ size_t minnow_model_bytes(void) { return sizeof(minnow_model); }
 
 minnow_status minnow_model_open(const void* file, size_t file_size, void* memory, size_t memory_size,
                                 minnow_model** out, minnow_fault* fault_or_null) {
-  if (file == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  const auto* const bytes = static_cast<const std::byte*>(file);
+  const Status callable =
+      minnow::first_error(minnow::check_input(bytes, file_size), minnow::check_place(memory, memory_size, out),
+                          minnow::check_optional(fault_or_null));
+  if (callable != Status::ok) return c_status(callable);
   minnow_model handle;
   minnow::Fault fault;
-  const Status status = minnow::Model::open({static_cast<const std::byte*>(file), file_size}, &handle.model, &fault);
+  const Status status = minnow::Model::open({bytes, file_size}, &handle.model, &fault);
   minnow::write_fault(fault, status, fault_or_null);
   return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
 }
 
 minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault_or_null) {
-  if (model == nullptr) return MINNOW_BAD_ARGUMENT;
+  const Status callable = minnow::first_error(minnow::check_handle(model), minnow::check_optional(fault_or_null));
+  if (callable != Status::ok) return c_status(callable);
   minnow::Fault fault;
   const Status status = model->model.verify(&fault);
   minnow::write_fault(fault, status, fault_or_null);
@@ -165,8 +178,18 @@ minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault
 }
 
 minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info) {
-  if (model == nullptr || info == nullptr) return MINNOW_BAD_ARGUMENT;
-  return minnow::write_info(model->model.info(), info);
+  const Status callable = minnow::first_error(minnow::check_handle(model), minnow::check_info(info));
+  if (callable == Status::ok) minnow::write_info(model->model.info(), info);
+  return c_status(callable);
+}
+
+minnow_status minnow_model_file(const minnow_model* model, const void** file, size_t* file_size) {
+  const Status callable =
+      minnow::first_error(minnow::check_handle(model), minnow::check_pointer(file), minnow::check_pointer(file_size));
+  if (callable != Status::ok) return c_status(callable);
+  *file = model->model.file().data();
+  *file_size = model->model.file().size();
+  return MINNOW_OK;
 }
 
 void minnow_session_config_init(minnow_session_config* config, size_t struct_size) {
@@ -175,40 +198,41 @@ void minnow_session_config_init(minnow_session_config* config, size_t struct_siz
 
 minnow_status minnow_session_memory_needed(const minnow_model* model, const minnow_session_config* config_or_null,
                                            size_t* bytes) {
-  if (model == nullptr || bytes == nullptr) return MINNOW_BAD_ARGUMENT;
+  Status status = minnow::first_error(minnow::check_handle(model), minnow::check_pointer(bytes));
   minnow::SessionConfig config;
-  Status status = minnow::read_session_config(config_or_null, &config);
+  if (status == Status::ok) status = minnow::read_session_config(config_or_null, &config);
   if (status == Status::ok) status = minnow::Session::memory_needed(model->model, config, bytes);
   return c_status(status);
 }
 
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
                                     void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null) {
-  if (model == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  const minnow::Span<std::byte> block(static_cast<std::byte*>(memory), memory_size);
+  Status status = minnow::first_error(minnow::check_handle(model), minnow::check_room(block.data(), memory_size),
+                                      minnow::check_pointer(out), minnow::check_optional(needed_or_null));
   minnow::SessionConfig config;
   minnow::Session session;
-  const minnow::Span<std::byte> block(static_cast<std::byte*>(memory), memory_size);
-  Status status = minnow::read_session_config(config_or_null, &config);
+  if (status == Status::ok) status = minnow::read_session_config(config_or_null, &config);
   if (status == Status::ok) status = minnow::Session::create(model->model, config, block, &session, needed_or_null);
   if (status == Status::ok) *out = reinterpret_cast<minnow_session*>(minnow::SessionAccess::self(session));
   return c_status(status);
 }
 
 minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count) {
-  if (session == nullptr || (tokens == nullptr && count != 0)) return MINNOW_BAD_ARGUMENT;
-  return c_status(minnow::unwrap(session).feed({tokens, count}));
+  const Status callable = minnow::check_session(session);
+  return c_status(callable != Status::ok ? callable : minnow::unwrap(session).feed({tokens, count}));
 }
 
 minnow_status minnow_session_feed_all(minnow_session* session, const minnow_token* tokens, size_t count, float* logits,
                                       size_t room) {
-  if (session == nullptr || (tokens == nullptr && count != 0) || (logits == nullptr && room != 0)) {
-    return MINNOW_BAD_ARGUMENT;
-  }
-  return c_status(minnow::unwrap(session).feed({tokens, count}, {logits, room}));
+  const Status callable = minnow::first_error(minnow::check_session(session), minnow::check_room(logits, room));
+  return c_status(callable != Status::ok ? callable : minnow::unwrap(session).feed({tokens, count}, {logits, room}));
 }
 
 minnow_status minnow_session_logits(const minnow_session* session, const float** logits, size_t* count) {
-  if (session == nullptr || logits == nullptr || count == nullptr) return MINNOW_BAD_ARGUMENT;
+  const Status callable =
+      minnow::first_error(minnow::check_session(session), minnow::check_pointer(logits), minnow::check_pointer(count));
+  if (callable != Status::ok) return c_status(callable);
   const minnow::Span<const float> span = minnow::unwrap(session).logits();
   *logits = span.data();
   *count = span.size();
@@ -216,32 +240,34 @@ minnow_status minnow_session_logits(const minnow_session* session, const float**
 }
 
 uint32_t minnow_session_position(const minnow_session* session) {
-  return session == nullptr ? 0 : minnow::unwrap(session).position();
+  return minnow::is_session(session) ? minnow::unwrap(session).position() : 0;
 }
 
 uint32_t minnow_session_context(const minnow_session* session) {
-  return session == nullptr ? 0 : minnow::unwrap(session).context();
+  return minnow::is_session(session) ? minnow::unwrap(session).context() : 0;
 }
 
 minnow_isa minnow_session_isa(const minnow_session* session) {
-  return session == nullptr ? 0 : static_cast<minnow_isa>(minnow::unwrap(session).isa());
+  return minnow::is_session(session) ? static_cast<minnow_isa>(minnow::unwrap(session).isa()) : 0;
 }
 
 minnow_kv_type minnow_session_kv(const minnow_session* session) {
-  return session == nullptr ? 0 : static_cast<minnow_kv_type>(minnow::unwrap(session).kv());
+  return minnow::is_session(session) ? static_cast<minnow_kv_type>(minnow::unwrap(session).kv()) : 0;
 }
 
 minnow_status minnow_session_get_model_info(const minnow_session* session, minnow_model_info* info) {
-  if (session == nullptr || info == nullptr) return MINNOW_BAD_ARGUMENT;
-  return minnow::write_info(minnow::unwrap(session).model(), info);
+  const Status callable = minnow::first_error(minnow::check_session(session), minnow::check_info(info));
+  if (callable == Status::ok) minnow::write_info(minnow::unwrap(session).model(), info);
+  return c_status(callable);
 }
 
 minnow_status minnow_session_rewind(minnow_session* session, uint32_t tokens) {
-  return session == nullptr ? MINNOW_BAD_ARGUMENT : c_status(minnow::unwrap(session).rewind(tokens));
+  const Status callable = minnow::check_session(session);
+  return c_status(callable != Status::ok ? callable : minnow::unwrap(session).rewind(tokens));
 }
 
 void minnow_session_reset(minnow_session* session) {
-  if (session != nullptr) minnow::unwrap(session).reset();
+  if (minnow::is_session(session)) minnow::unwrap(session).reset();
 }
 
 void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size) {
@@ -251,11 +277,13 @@ void minnow_generate_config_init(minnow_generate_config* config, size_t struct_s
 minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* tokenizer_or_null,
                               minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
                               const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null) {
-  if (session == nullptr || sampler == nullptr || (prompt == nullptr && prompt_size != 0)) return MINNOW_BAD_ARGUMENT;
   minnow_generate_config given = minnow::default_generate_config();
-  const Status readable = minnow::read_config(config_or_null, &given);
-  if (readable != Status::ok) return c_status(readable);
-  if (given.stop_or_null == nullptr && given.stop_size != 0) return MINNOW_BAD_ARGUMENT;
+  const Status callable =
+      minnow::first_error(minnow::check_session(session),
+                          tokenizer_or_null == nullptr ? Status::ok : minnow::check_handle(tokenizer_or_null),
+                          minnow::check_handle(sampler), minnow::check_optional(result_or_null),
+                          minnow::read_config(config_or_null, &given));
+  if (callable != Status::ok) return c_status(callable);
   if (given.reserved != 0 || given.reserved2 != 0) return MINNOW_UNSUPPORTED;
 
   minnow::GenerateConfig config;

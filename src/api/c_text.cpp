@@ -24,6 +24,10 @@ Status read_encode_config(const minnow_encode_config* given_or_null, EncodeConfi
   return Status::ok;
 }
 
+Status check_piece(const minnow_tokenizer* tokenizer, const char** bytes, std::size_t* size) noexcept {
+  return first_error(check_handle(tokenizer), check_pointer(bytes), check_pointer(size));
+}
+
 }  // namespace
 }  // namespace minnow
 
@@ -34,7 +38,9 @@ size_t minnow_tokenizer_bytes(void) { return sizeof(minnow_tokenizer); }
 
 minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
                                     minnow_tokenizer** out) {
-  if (model == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
+  const Status callable =
+      minnow::first_error(minnow::check_handle(model), minnow::check_place(memory, memory_size, out));
+  if (callable != Status::ok) return c_status(callable);
   minnow_tokenizer handle;
   const Status status = minnow::Tokenizer::open(model->model, &handle.tokenizer);
   return c_status(status != Status::ok ? status : minnow::place(handle, memory, memory_size, out));
@@ -47,13 +53,11 @@ void minnow_encode_config_init(minnow_encode_config* config, size_t struct_size)
 minnow_status minnow_tokenizer_encode_with(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
                                            const minnow_encode_config* config_or_null, minnow_token* out, size_t room,
                                            size_t* count, size_t* used) {
-  if (tokenizer == nullptr || count == nullptr || used == nullptr || (text == nullptr && text_size != 0) ||
-      (out == nullptr && room != 0)) {
-    return MINNOW_BAD_ARGUMENT;
-  }
   minnow::EncodeConfig config;
-  const Status readable = minnow::read_encode_config(config_or_null, &config);
-  if (readable != Status::ok) return c_status(readable);
+  const Status callable = minnow::first_error(
+      minnow::check_handle(tokenizer), minnow::check_input(text, text_size), minnow::check_room(out, room),
+      minnow::check_pointer(count), minnow::check_pointer(used), minnow::read_encode_config(config_or_null, &config));
+  if (callable != Status::ok) return c_status(callable);
   minnow::EncodeResult result;
   const Status status = tokenizer->tokenizer.encode({text, text_size}, config, {out, room}, &result);
   *count = result.tokens;
@@ -68,17 +72,19 @@ minnow_status minnow_tokenizer_encode(const minnow_tokenizer* tokenizer, const c
 
 minnow_status minnow_tokenizer_cut(const minnow_tokenizer* tokenizer, const char* text, size_t text_size,
                                    const minnow_encode_config* config_or_null, size_t* cut) {
-  if (tokenizer == nullptr || cut == nullptr || (text == nullptr && text_size != 0)) return MINNOW_BAD_ARGUMENT;
   minnow::EncodeConfig config;
-  const Status readable = minnow::read_encode_config(config_or_null, &config);
-  if (readable != Status::ok) return c_status(readable);
+  const Status callable =
+      minnow::first_error(minnow::check_handle(tokenizer), minnow::check_input(text, text_size),
+                          minnow::check_pointer(cut), minnow::read_encode_config(config_or_null, &config));
+  if (callable != Status::ok) return c_status(callable);
   *cut = tokenizer->tokenizer.cut({text, text_size}, config);
   return MINNOW_OK;
 }
 
 minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_token token, const char** bytes,
                                      size_t* size) {
-  if (tokenizer == nullptr || bytes == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
+  const Status callable = minnow::check_piece(tokenizer, bytes, size);
+  if (callable != Status::ok) return c_status(callable);
   const std::string_view piece = tokenizer->tokenizer.piece(token);
   *bytes = piece.data();
   *size = piece.size();
@@ -87,7 +93,8 @@ minnow_status minnow_tokenizer_piece(const minnow_tokenizer* tokenizer, minnow_t
 
 minnow_status minnow_tokenizer_piece_after(const minnow_tokenizer* tokenizer, minnow_token token, minnow_token previous,
                                            const char** bytes, size_t* size) {
-  if (tokenizer == nullptr || bytes == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
+  const Status callable = minnow::check_piece(tokenizer, bytes, size);
+  if (callable != Status::ok) return c_status(callable);
   const std::string_view piece = tokenizer->tokenizer.piece(token, previous);
   *bytes = piece.data();
   *size = piece.size();
@@ -95,11 +102,11 @@ minnow_status minnow_tokenizer_piece_after(const minnow_tokenizer* tokenizer, mi
 }
 
 minnow_token minnow_tokenizer_begin_token(const minnow_tokenizer* tokenizer) {
-  return tokenizer == nullptr ? -1 : tokenizer->tokenizer.begin_token();
+  return minnow::check_handle(tokenizer) == Status::ok ? tokenizer->tokenizer.begin_token() : -1;
 }
 
 uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer) {
-  return tokenizer == nullptr ? 0 : tokenizer->tokenizer.n_tokens();
+  return minnow::check_handle(tokenizer) == Status::ok ? tokenizer->tokenizer.n_tokens() : 0;
 }
 
 void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_size) {
@@ -110,10 +117,10 @@ size_t minnow_sampler_bytes(void) { return sizeof(minnow_sampler); }
 
 minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null, void* memory, size_t memory_size,
                                     minnow_sampler** out) {
-  if (memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
   minnow_sampler_config config = minnow::default_sampler_config();
   minnow_sampler handle;
-  Status status = minnow::read_config(config_or_null, &config);
+  Status status =
+      minnow::first_error(minnow::check_place(memory, memory_size, out), minnow::read_config(config_or_null, &config));
   if (status == Status::ok) {
     status = minnow::Sampler::create({config.temperature, config.top_k, config.top_p, config.min_p, config.seed},
                                      &handle.sampler);
@@ -122,6 +129,12 @@ minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null,
 }
 
 minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out) {
-  if (sampler == nullptr) return MINNOW_BAD_ARGUMENT;
-  return c_status(sampler->sampler.pick({logits, count}, out));
+  const Status callable = minnow::first_error(minnow::check_handle(sampler), minnow::check_pointer(out));
+  return c_status(callable != Status::ok ? callable : sampler->sampler.pick({logits, count}, out));
+}
+
+minnow_status minnow_sampler_copy(const minnow_sampler* sampler, void* memory, size_t memory_size,
+                                  minnow_sampler** out) {
+  const Status callable = minnow::check_handle(sampler);
+  return c_status(callable != Status::ok ? callable : minnow::place(*sampler, memory, memory_size, out));
 }

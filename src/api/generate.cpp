@@ -1,5 +1,6 @@
 // The loop: pick, show, feed. Depends on session and text.
 #include "api/text_stream.hpp"
+#include "base/arguments.hpp"
 #include "base/check.hpp"
 #include "session/state.hpp"
 
@@ -24,22 +25,17 @@ struct Loop {
 
 // Shows one token. False if a callback said stop. While the callbacks run the session refuses to be fed.
 bool Loop::show(Token token) noexcept {
-  SessionState* const state = SessionAccess::state(session);
-  state->in_callback = true;
+  const Busy busy(*SessionAccess::state(session));
   bool go_on = config.on_token == nullptr || config.on_token(config.user, token);
   if (go_on && tokenizer_or_null != nullptr) go_on = stream.push(tokenizer_or_null->piece(token, previous));
   previous = token;
-  state->in_callback = false;
   return go_on;
 }
 
 // Shows the text that was held back.
 bool Loop::flush() noexcept {
-  SessionState* const state = SessionAccess::state(session);
-  state->in_callback = true;
-  const bool go_on = stream.flush();
-  state->in_callback = false;
-  return go_on;
+  const Busy busy(*SessionAccess::state(session));
+  return stream.flush();
 }
 
 // One token. What is picked is also fed, so that the session holds the prompt and every token that was generated.
@@ -68,7 +64,8 @@ Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& s
   const bool has_text = tokenizer_or_null != nullptr && tokenizer_or_null->n_tokens() != 0;
   if (!has_text && (config.on_text != nullptr || !config.stop.empty())) return Status::bad_argument;
   SessionState* const state = SessionAccess::state(session);
-  if (state == nullptr || state->in_callback) return Status::wrong_state;
+  if (state == nullptr || state->busy) return Status::wrong_state;
+  MINNOW_TRY(check_input(config.stop.data(), config.stop.size()));
   if (prompt.empty() && session.logits().empty()) return Status::bad_argument;
 
   state->pass_sink = {config.on_prompt, config.user};

@@ -5,9 +5,11 @@
 #include "minnow/hosted.hpp"
 
 struct minnow_file {
+  minnow::Tag<0x6d6e4669> tag;
   minnow::FileMap map;
 };
 struct minnow_pool {
+  minnow::Tag<0x6d6e506f> tag;
   minnow::ThreadPool pool;
 };
 
@@ -20,9 +22,10 @@ using Opener = Status(const char* path, FileMap* out, int* error_or_null) noexce
 
 minnow_status open_with(Opener* opener, const char* path, void* memory, std::size_t memory_size, minnow_file** out,
                         int* error_or_null) noexcept {
-  if (path == nullptr || memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
   minnow_file file;
-  Status status = opener(path, &file.map, error_or_null);
+  Status status =
+      first_error(check_pointer(path), check_place(memory, memory_size, out), check_optional(error_or_null));
+  if (status == Status::ok) status = opener(path, &file.map, error_or_null);
   if (status == Status::ok) status = place(static_cast<minnow_file&&>(file), memory, memory_size, out);
   return static_cast<minnow_status>(status);
 }
@@ -43,32 +46,40 @@ minnow_status minnow_file_read(const char* path, void* memory, size_t memory_siz
 }
 
 minnow_status minnow_file_data(const minnow_file* file, const void** data, size_t* size) {
-  if (file == nullptr || data == nullptr || size == nullptr) return MINNOW_BAD_ARGUMENT;
+  const minnow::Status callable =
+      minnow::first_error(minnow::check_handle(file), minnow::check_pointer(data), minnow::check_pointer(size));
+  if (callable != minnow::Status::ok) return static_cast<minnow_status>(callable);
   *data = file->map.bytes().data();
   *size = file->map.bytes().size();
   return MINNOW_OK;
 }
 
 void minnow_file_close(minnow_file* file) {
-  if (file != nullptr) file->map = minnow::FileMap();
+  if (minnow::check_handle(file) != minnow::Status::ok) return;
+  file->map = minnow::FileMap();
+  file->tag.value = 0;
 }
 
 size_t minnow_pool_bytes(void) { return sizeof(minnow_pool); }
 
 minnow_status minnow_pool_create(uint32_t width, void* memory, size_t memory_size, minnow_pool** out) {
-  if (memory == nullptr || out == nullptr) return MINNOW_BAD_ARGUMENT;
   minnow_pool handle;
-  minnow::Status status = minnow::ThreadPool::create(width, &handle.pool);
+  minnow::Status status = minnow::check_place(memory, memory_size, out);
+  if (status == minnow::Status::ok) status = minnow::ThreadPool::create(width, &handle.pool);
   if (status == minnow::Status::ok) {
     status = minnow::place(static_cast<minnow_pool&&>(handle), memory, memory_size, out);
   }
   return static_cast<minnow_status>(status);
 }
 
-uint32_t minnow_pool_width(const minnow_pool* pool) { return pool == nullptr ? 0 : pool->pool.width(); }
+uint32_t minnow_pool_width(const minnow_pool* pool) {
+  return minnow::check_handle(pool) == minnow::Status::ok ? pool->pool.width() : 0;
+}
 
 minnow_status minnow_pool_use(minnow_pool* pool, minnow_session_config* config) {
-  if (pool == nullptr || config == nullptr || config->struct_size < sizeof *config) return MINNOW_BAD_ARGUMENT;
+  const minnow::Status callable = minnow::first_error(minnow::check_handle(pool), minnow::check_pointer(config));
+  if (callable != minnow::Status::ok) return static_cast<minnow_status>(callable);
+  if (config->struct_size < sizeof *config) return MINNOW_BAD_ARGUMENT;
   const minnow::Executor executor = pool->pool.executor();
   config->executor_run_or_null = executor.run;
   config->executor_self = executor.self;
@@ -77,7 +88,9 @@ minnow_status minnow_pool_use(minnow_pool* pool, minnow_session_config* config) 
 }
 
 void minnow_pool_destroy(minnow_pool* pool) {
-  if (pool != nullptr) pool->pool = minnow::ThreadPool();
+  if (minnow::check_handle(pool) != minnow::Status::ok) return;
+  pool->pool = minnow::ThreadPool();
+  pool->tag.value = 0;
 }
 
 uint32_t minnow_usable_cores(void) { return minnow::ThreadPool::usable_cores(); }

@@ -1,6 +1,7 @@
 // Model: opening a file, once and completely, and telling what is in it.
 #include <cstddef>
 
+#include "base/arguments.hpp"
 #include "base/check.hpp"
 #include "base/crc32.hpp"
 #include "base/half.hpp"
@@ -68,10 +69,10 @@ std::size_t first_nonfinite(const std::byte* data, std::size_t bytes, WeightType
 Status Model::open(Span<const std::byte> file, Model* out, Fault* fault_or_null) noexcept {
   Fault ignored;
   Fault* const fault = fault_or_null != nullptr ? fault_or_null : &ignored;
-  if (out == nullptr || (file.data() == nullptr && file.size() != 0)) {
-    return fail(Status::bad_argument, fault, "a null pointer", 0, 0);
+  if (out == nullptr || check_input(file.data(), file.size()) != Status::ok) {
+    return fail(Status::bad_argument, fault, "a null pointer, or no possible size", 0, 0);
   }
-  if (reinterpret_cast<std::uintptr_t>(file.data()) % 16 != 0) {
+  if (!is_aligned(file.data(), 16)) {
     return fail(Status::misaligned, fault, "the model's bytes do not start on a 16-byte boundary", 0,
                 reinterpret_cast<std::uintptr_t>(file.data()) % 16);
   }

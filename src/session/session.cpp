@@ -1,6 +1,7 @@
 // Session: creation in the caller's memory, feeding, and what happens when the context is full.
 #include <new>
 
+#include "base/arguments.hpp"
 #include "base/check.hpp"
 #include "session/layers.hpp"
 #include "session/options.hpp"
@@ -10,7 +11,6 @@ namespace minnow {
 namespace {
 
 bool valid_tokens(Span<const Token> tokens, std::uint32_t vocab_size) noexcept {
-  if (tokens.data() == nullptr && !tokens.empty()) return false;
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= vocab_size) return false;
   }
@@ -33,10 +33,7 @@ bool append(SessionState& s, Span<const Token> tokens, Progress* progress) noexc
     tokens = tokens.from(n);
     progress->done += n;
     if (s.pass_sink.on_pass == nullptr) continue;
-    s.in_callback = true;
-    const bool go_on = s.pass_sink.on_pass(s.pass_sink.user, progress->done, progress->total);
-    s.in_callback = false;
-    if (!go_on) return false;
+    if (!s.pass_sink.on_pass(s.pass_sink.user, progress->done, progress->total)) return false;
   }
   return true;
 }
@@ -69,7 +66,8 @@ bool append_across_edge(SessionState& s, Span<const Token> tokens) noexcept {
 }
 
 Status check_feed(const SessionState* s, Span<const Token> tokens) noexcept {
-  if (s == nullptr || s->in_callback) return Status::wrong_state;
+  if (s == nullptr || s->busy) return Status::wrong_state;
+  MINNOW_TRY(check_input(tokens.data(), tokens.size()));
   if (!valid_tokens(tokens, s->config->vocab_size)) return Status::bad_argument;
   if (s->when_full == WhenFull::stop && tokens.size() > s->shape.context - s->ring.count) return Status::context_full;
   return Status::ok;
@@ -94,7 +92,7 @@ Status Session::create(const Model& model, const SessionConfig& config, Span<std
     if (needed_or_null != nullptr) *needed_or_null = needed;
     return Status::memory_too_small;
   }
-  if (reinterpret_cast<std::uintptr_t>(memory.data()) % kAlign != 0) return Status::misaligned;
+  if (!is_aligned(memory.data(), kAlign)) return Status::misaligned;
 
   const ModelView view(model);
   SessionShape shape;
@@ -121,6 +119,7 @@ Status Session::feed(Span<const Token> tokens) noexcept {
   MINNOW_TRY(check_feed(state_, tokens));
   SessionState& s = *state_;
   if (tokens.empty()) return Status::ok;
+  const Busy busy(s);
   if (!append_across_edge(s, tokens)) return Status::cancelled;
   // The last pass ended with the newest token.
   s.last_logits = 0;
@@ -132,8 +131,9 @@ Status Session::feed(Span<const Token> tokens, Span<float> logits) noexcept {
   MINNOW_TRY(check_feed(state_, tokens));
   SessionState& s = *state_;
   const std::size_t vocab_size = s.config->vocab_size;
-  if (logits.data() == nullptr && !tokens.empty()) return Status::bad_argument;
   if (logits.size() / vocab_size < tokens.size()) return Status::output_too_small;
+  MINNOW_TRY(check_room(logits.data(), logits.size()));
+  const Busy busy(s);
   float* out = logits.data();
   bool finite = true;
   while (!tokens.empty()) {
@@ -173,14 +173,14 @@ KvType Session::kv() const noexcept { return state_ != nullptr ? state_->shape.k
 ModelInfo Session::model() const noexcept { return state_ != nullptr ? state_->model.info() : ModelInfo{}; }
 
 void Session::reset() noexcept {
-  if (state_ == nullptr || state_->in_callback) return;
+  if (state_ == nullptr || state_->busy) return;
   state_->ring.clear();
   state_->fewest = 0;
   state_->has_logits = false;
 }
 
 Status Session::rewind(std::uint32_t tokens) noexcept {
-  if (state_ == nullptr || state_->in_callback) return Status::wrong_state;
+  if (state_ == nullptr || state_->busy) return Status::wrong_state;
   SessionState& s = *state_;
   if (tokens > s.ring.count) return Status::bad_argument;
   if (tokens == 0) return Status::ok;

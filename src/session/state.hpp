@@ -69,7 +69,7 @@ struct SessionState {
   std::uint32_t last_pass = 0;    // tokens of the last forward(), whose residual stream is in x
   std::uint32_t last_logits = 0;  // the row of `logits` that holds the newest token's
   bool has_logits = false;
-  bool in_callback = false;  // generate() is in a callback of the caller's, which must not feed this session
+  bool busy = false;  // a callback or an executor of the caller's may be running, which must not feed this session
 
   // Long-lived, like what `weights` points to.
   Token* tokens = nullptr;         // [context], by slot: what the cache stands for
@@ -102,6 +102,19 @@ struct SessionState {
 struct SessionAccess {
   static SessionState* state(Session& session) noexcept { return session.state_; }
   static Session* self(Session& session) noexcept { return &session.state_->self; }
+  static bool is_at(const Session& session, const void* block) noexcept { return session.state_ == block; }
+};
+
+// As long as it lives, the session refuses to be fed, rewound and reset.
+class Busy {
+ public:
+  explicit Busy(SessionState& s) noexcept : s_(s) { s_.busy = true; }
+  ~Busy() { s_.busy = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  SessionState& s_;
 };
 
 // Takes every buffer of a session from the arena, the state itself first, and fills *out with where they are (null when

@@ -3,6 +3,7 @@
 // linear in the vocabulary. Depends on base and kernels/exact_math.hpp.
 #include <cfloat>
 
+#include "base/arguments.hpp"
 #include "base/bits.hpp"
 #include "base/check.hpp"
 #include "base/float_mode.hpp"
@@ -181,9 +182,8 @@ Status Sampler::create(const SamplerConfig& config, Sampler* out) noexcept {
 }
 
 Status Sampler::pick(Span<const float> logits, Token* out) noexcept {
-  if (out == nullptr || logits.data() == nullptr || logits.empty() || logits.size() > INT32_MAX) {
-    return Status::bad_argument;
-  }
+  if (out == nullptr || logits.empty() || logits.size() > INT32_MAX) return Status::bad_argument;
+  MINNOW_TRY(check_input(logits.data(), logits.size()));
   const FloatMode mode;
   std::size_t best = logits.size();
   for (std::size_t i = 0; i < logits.size(); ++i) {

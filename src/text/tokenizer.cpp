@@ -1,5 +1,6 @@
 // Text to token ids and back, over the tokenizer section of a model file. Model::open has checked the section, so
 // nothing is checked again here. Depends on model.
+#include "base/arguments.hpp"
 #include "base/check.hpp"
 #include "base/text.hpp"
 #include "minnow/minnow.hpp"
@@ -225,7 +226,8 @@ Status Tokenizer::encode(std::string_view text, Span<Token> out, EncodeResult* r
 
 Status Tokenizer::encode(std::string_view text, const EncodeConfig& config, Span<Token> out,
                          EncodeResult* result) const noexcept {
-  if (result == nullptr || (out.data() == nullptr && out.size() != 0)) return Status::bad_argument;
+  if (result == nullptr) return Status::bad_argument;
+  MINNOW_TRY(first_error(check_input(text.data(), text.size()), check_room(out.data(), out.size())));
   if (section_.empty()) return Status::wrong_state;
   const TokenizerView view = view_tokenizer(section_.data());
   const Specials specials(view, config.special);
@@ -247,7 +249,7 @@ Status Tokenizer::encode(std::string_view text, const EncodeConfig& config, Span
 }
 
 std::size_t Tokenizer::cut(std::string_view text, const EncodeConfig& config) const noexcept {
-  if (section_.empty() || text.empty()) return 0;
+  if (section_.empty() || text.empty() || check_input(text.data(), text.size()) != Status::ok) return 0;
   const TokenizerView view = view_tokenizer(section_.data());
   const TokenizerKind kind = view.header->kind;
   if (kind == TokenizerKind::characters) return cut_of_matches(view, text);

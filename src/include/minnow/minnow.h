@@ -1,9 +1,24 @@
 /* minnow's C99 interface. It is minnow.hpp in other words: the comments there hold here too, function by function.
  *
+ * The order of calls: minnow_model_open; minnow_session_memory_needed and _create, minnow_tokenizer_open and
+ * minnow_sampler_create; minnow_tokenizer_encode; minnow_generate, or minnow_session_feed and minnow_sampler_pick in a
+ * loop of one's own.
+ *
  * The caller owns every byte. Handles live in memory that the caller gives, need no destruction, and are valid as long
- * as that memory and everything they were made from. A model or tokenizer may be shared by threads; a session or
- * sampler belongs to one thread at a time. Output parameters are untouched on failure unless their comment says so.
- * Null pointers give MINNOW_BAD_ARGUMENT, except where a name ends in _or_null.
+ * as that memory and everything they were made from; what is copied or moved elsewhere by the byte is no handle. A model
+ * or tokenizer may be shared by threads; a session or sampler belongs to one thread at a time.
+ *
+ * Arguments are checked before anything else happens:
+ *   MINNOW_BAD_ARGUMENT  a null pointer, unless its name ends in _or_null or the size beside it is 0; a size that no
+ *                        memory has; a value out of range
+ *   MINNOW_MISALIGNED    a pointer that is not aligned as its type is
+ *   MINNOW_WRONG_STATE   a handle that is none: zeros, closed, or of another kind. (Memory that was freed or reused
+ *                        cannot be told.)
+ * What returns no status then does nothing and returns 0 (minnow_tokenizer_begin_token: -1). Output parameters are
+ * untouched on failure unless their comment says so.
+ *
+ * Callbacks and executors must not throw, longjmp or end the thread. While one runs, the session refuses to be fed,
+ * rewound and reset: MINNOW_WRONG_STATE.
  */
 #ifndef MINNOW_MINNOW_H
 #define MINNOW_MINNOW_H
@@ -69,16 +84,25 @@ typedef struct minnow_sampler minnow_sampler;
 #define MINNOW_HANDLE_BYTES 128
 /* Memory of a session starts on this boundary. */
 #define MINNOW_ALIGN 64
+/* Limits and defaults of minnow_session_config. */
+#define MINNOW_DEFAULT_BATCH 32
+#define MINNOW_MAX_BATCH 1024
+#define MINNOW_MAX_WORKERS 256 /* executor_width */
+/* How many values minnow_available_isas() writes at most. */
+#define MINNOW_ISA_COUNT 6
 
 /* Structs that may grow begin with their size as the caller knows it. ..._init() sets it and the defaults; pass
- * `sizeof` of the struct. Fields that the library does not know must be 0, else MINNOW_UNSUPPORTED. */
+ * `sizeof` of the struct. Fields that the library does not know must be 0, else MINNOW_UNSUPPORTED. A size of over 4096
+ * bytes was never set: MINNOW_BAD_ARGUMENT, and ..._init() does nothing. */
 
+/* "1.0.0", of the library that is linked. */
 const char* minnow_version(void);
+/* Short and English, "memory too small"; never null, "unknown status" for any other value. */
 const char* minnow_status_text(minnow_status status);
 /* Instruction sets present, ascending, the last one the best; `out` has room for `room` values. Returns how many were
  * written. */
 size_t minnow_available_isas(minnow_isa* out, size_t room);
-/* Names in lower case, as minnow.hpp's to_string() has them. */
+/* Names in lower case, as minnow.hpp's to_string() has them; "unknown" for any other value. */
 const char* minnow_isa_text(minnow_isa isa);
 const char* minnow_weight_type_text(minnow_weight_type type);
 const char* minnow_kv_type_text(minnow_kv_type kv);
@@ -118,6 +142,8 @@ minnow_status minnow_model_open(const void* file, size_t file_size, void* memory
                                 minnow_model** out, minnow_fault* fault_or_null);
 minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault_or_null);
 minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info);
+/* The bytes that it was opened from. */
+minnow_status minnow_model_file(const minnow_model* model, const void** file, size_t* file_size);
 
 /* ---- Session ---- */
 
@@ -125,35 +151,43 @@ typedef void (*minnow_job)(void* arg, uint32_t index);
 
 typedef struct {
   size_t struct_size;
-  uint32_t context; /* 0: the model's block_size */
-  uint32_t batch;   /* 0: 32 */
+  uint32_t context; /* positions in the cache, 1 .. block_size; 0: block_size */
+  uint32_t batch;   /* tokens computed together, 1 .. MINNOW_MAX_BATCH; 0: MINNOW_DEFAULT_BATCH */
   minnow_kv_type kv;
   minnow_when_full when_full;
   minnow_isa isa;
-  uint32_t executor_width; /* jobs that may run at once; with a null executor_run the calling thread does all */
-  /* Runs job(arg, 0 .. jobs-1) in any order on any threads and returns when all are done. */
+  uint32_t executor_width; /* jobs that may run at once, 1 .. MINNOW_MAX_WORKERS; 1 with a null executor_run */
+  /* Runs job(arg, 0), .. job(arg, jobs - 1) once each, in any order, on any threads, and returns when all are done; null:
+   * the calling thread does all. `jobs` may be more or less than the width. */
   void (*executor_run_or_null)(void* self, uint32_t jobs, minnow_job job, void* arg);
   void* executor_self;
 } minnow_session_config;
 
 void minnow_session_config_init(minnow_session_config* config, size_t struct_size);
 
-/* The exact bytes that minnow_session_create needs. A null config: the defaults. */
+/* The exact bytes that minnow_session_create needs. A null config: the defaults. MINNOW_BAD_ARGUMENT: a value out of
+ * range; MINNOW_UNSUPPORTED: an option, an instruction set say, that this build, CPU or model does not have. */
 minnow_status minnow_session_memory_needed(const minnow_model* model, const minnow_session_config* config_or_null,
                                            size_t* bytes);
-/* On MINNOW_MEMORY_TOO_SMALL *needed_or_null is the figure of minnow_session_memory_needed. */
+/* `memory` starts on MINNOW_ALIGN. On MINNOW_MEMORY_TOO_SMALL *needed_or_null is the figure of
+ * minnow_session_memory_needed. */
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
                                     void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null);
 
+/* Appends tokens, each in 0 .. vocab_size-1, or nothing at all. MINNOW_BAD_ARGUMENT and MINNOW_CONTEXT_FULL: nothing was
+ * fed; MINNOW_NUMERIC: they were fed, and there are no logits. */
 minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count);
-/* Also keeps the logits after every token: logits[count][vocab_size], `room` floats. */
+/* Also keeps the logits after every token: logits[count][vocab_size], `room` floats, else MINNOW_OUTPUT_TOO_SMALL and
+ * nothing was fed. */
 minnow_status minnow_session_feed_all(minnow_session* session, const minnow_token* tokens, size_t count, float* logits,
                                       size_t room);
-/* After the last token: *count is vocab_size, or 0 before the first token. Valid until the next feed or reset. */
+/* After the last token: *count is vocab_size, or 0 before the first token. Valid until the next feed,
+ * rewind or reset. */
 minnow_status minnow_session_logits(const minnow_session* session, const float** logits, size_t* count);
-/* 0 for a null session. */
+/* Tokens now in the cache, and positions there. */
 uint32_t minnow_session_position(const minnow_session* session);
 uint32_t minnow_session_context(const minnow_session* session);
+/* What really runs, never MINNOW_ISA_BEST, and MINNOW_KV_AUTOMATIC only of no session. */
 minnow_isa minnow_session_isa(const minnow_session* session);
 minnow_kv_type minnow_session_kv(const minnow_session* session);
 /* Of the model that the session was created from. */
@@ -204,11 +238,11 @@ uint32_t minnow_tokenizer_n_tokens(const minnow_tokenizer* tokenizer);
 
 typedef struct {
   size_t struct_size;
-  float temperature;
-  uint32_t top_k;
-  float top_p;
-  float min_p;
-  uint64_t seed;
+  float temperature; /* >= 0; 0: greedy; default 0.8 */
+  uint32_t top_k;    /* 0: all; default 200 */
+  float top_p;       /* in (0, 1]; default 1: all */
+  float min_p;       /* in [0, 1]; default 0: all */
+  uint64_t seed;     /* default 1 */
 } minnow_sampler_config;
 
 void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_size);
@@ -217,12 +251,15 @@ minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null,
                                     minnow_sampler** out);
 /* `count` is n_tokens: only ids that have text. */
 minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out);
+/* Forks it: both will pick alike from the same logits. */
+minnow_status minnow_sampler_copy(const minnow_sampler* sampler, void* memory, size_t memory_size,
+                                  minnow_sampler** out);
 
 /* ---- Generate ---- */
 
 typedef struct {
   size_t struct_size;
-  uint32_t max_tokens;
+  uint32_t max_tokens;      /* default 256 */
   uint32_t reserved;        /* 0 */
   const char* stop_or_null; /* generation ends before this text */
   size_t stop_size;
@@ -241,7 +278,9 @@ typedef struct {
 } minnow_generate_result;
 
 void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size);
-/* *result_or_null is also written on MINNOW_CANCELLED, MINNOW_CONTEXT_FULL and MINNOW_NUMERIC. */
+/* Feeds the prompt (none, if the session has logits), then picks, shows and feeds until max_tokens, a stop, a full
+ * context (MINNOW_CONTEXT_FULL) or a callback that says stop (MINNOW_CANCELLED). on_text and a stop text need the
+ * tokenizer. *result_or_null is also written on MINNOW_CANCELLED, MINNOW_CONTEXT_FULL and MINNOW_NUMERIC. */
 minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* tokenizer_or_null,
                               minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
                               const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null);
