@@ -10,6 +10,7 @@
 # TESTS=..          arguments of the test program
 # Cross build:      make CXX=aarch64-linux-gnu-g++ BUILD=build-aarch64 LDFLAGS=-static
 #                   its tests: without LDFLAGS, and RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu'
+# For Windows:      make CXX=x86_64-w64-mingw32-g++-posix BUILD=build-windows    gives build-windows/minnow.exe
 # Works with GNU make 3.81 and later. CMakeLists.txt has the same rules and flags.
 
 BUILD ?= build
@@ -22,12 +23,21 @@ AR := ar
 endif
 TARGET := $(shell $(CXX) -dumpmachine)
 
+# Windows: programs that run alone, and the target's own archiver, since another makes no index of COFF objects.
+ifneq ($(findstring mingw,$(TARGET)),)
+EXE := .exe
+ALONE := -static
+ifeq ($(origin AR),file)
+AR := $(shell $(CXX) -print-prog-name=ar)
+endif
+endif
+
 CORE_SOURCES := $(sort $(filter-out src/hosted/%,$(wildcard src/*/*.cpp)))
 HOSTED_SOURCES := $(sort $(wildcard src/hosted/*.cpp))
 TOOL_SOURCES := $(sort $(wildcard tools/*.cpp tools/*/*.cpp))
 TEST_SOURCES := tests/main.cpp $(sort $(wildcard tests/*_test.cpp tests/*/*_test.cpp tests/*/*/*_test.cpp))
 TEST_C_SOURCES := $(sort $(wildcard tests/*/*_test.c))
-TEST_PROGRAMS := $(patsubst tests/programs/%.cpp,$(BUILD)/tests/%,$(sort $(wildcard tests/programs/*.cpp)))
+TEST_PROGRAMS := $(patsubst tests/programs/%.cpp,$(BUILD)/tests/%$(EXE),$(sort $(wildcard tests/programs/*.cpp)))
 
 object = $(patsubst %,$(BUILD)/obj/%.o,$(1))
 CORE_OBJECTS := $(call object,$(CORE_SOURCES))
@@ -41,7 +51,7 @@ FLAGS := -O2 -fvisibility=hidden -ffp-contract=off -fno-math-errno -D_FILE_OFFSE
 CORE_FLAGS := -fno-exceptions -fno-rtti
 # The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
 # tests compute much themselves.
-TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow"'
+TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow$(EXE)"'
 BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges convert/vocabularies \
   convert/llama2_tokenizer model/open session/attention session/families text/accepted text/bpe)
 quick_test = $(filter-out $(BUSY_TESTS),$(filter tests/%_test.cpp,$(1)))
@@ -76,9 +86,9 @@ ifneq ($(filter x86_64-% i386-% i486-% i586-% i686-%,$(TARGET)),)
 FLAGS += -msse2 -mfpmath=sse  # x87 rounds otherwise; x86-64 does this anyway, but not with -m32
 endif
 
-all: $(BUILD)/minnow $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a
+all: $(BUILD)/minnow$(EXE) $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a
 
-$(BUILD)/minnow: $(TOOL_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
+$(BUILD)/minnow$(EXE): $(TOOL_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
 $(BUILD)/libminnow.a: $(CORE_OBJECTS) $(BUILD)/sources
@@ -87,13 +97,13 @@ $(BUILD)/%.a:
 	@echo "$(AR) $@" && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 # Of an inline function the linker takes the first copy: an optimised one, where there is one.
-$(BUILD)/tests/run: $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(call object,$(filter $(BUSY_TESTS),$(TEST_SOURCES))) \
+$(BUILD)/tests/run$(EXE): $(filter-out %/tools/main.cpp.o,$(TOOL_OBJECTS)) $(call object,$(filter $(BUSY_TESTS),$(TEST_SOURCES))) \
   $(TEST_OBJECTS) $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
 # Programs of the wider checks, each one file.
 programs: $(TEST_PROGRAMS)
-$(TEST_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
+$(TEST_PROGRAMS): $(BUILD)/tests/%$(EXE): $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
 # Built by clang with its sanitizers, once: all tests (`make sanitised`), and the fuzz targets of tests/fuzz, which
@@ -118,7 +128,7 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS)) \
   $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
-LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(LDFLAGS) -pthread -o $@
+LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(ALONE) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
 $(BUILD)/obj/%.cpp.o: %.cpp $(BUILD)/flags
 	$(COMPILE) -std=c++17 $(FLAGS) $(isa_flags) $(folder_flags) -pthread $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
@@ -145,11 +155,11 @@ ifeq ($(origin TESTS),undefined)
 TESTS := $(if $(RUNNER),-sfe=*tests/tools/*$(COMMA)*tests/convert/*)
 endif
 
-run: $(BUILD)/minnow
-	@$(BUILD)/minnow run models/shakespeare-char.minnow && echo
+run: $(BUILD)/minnow$(EXE)
+	@$(RUNNER) $(BUILD)/minnow$(EXE) run models/shakespeare-char.minnow && echo
 
-test: $(BUILD)/tests/run $(BUILD)/minnow
-	@sh tests/run.sh $(if $(TESTS),,--halves '*tests/convert/*$(COMMA)*tests/text/*') $(RUNNER) $(BUILD)/tests/run $(TESTS)
+test: $(BUILD)/tests/run$(EXE) $(BUILD)/minnow$(EXE)
+	@sh tests/run.sh $(if $(TESTS),,--halves '*tests/convert/*$(COMMA)*tests/text/*') $(RUNNER) $(BUILD)/tests/run$(EXE) $(TESTS)
 
 $(TEST_OBJECTS): | doctest
 doctest:

@@ -1,10 +1,10 @@
-// A folder that is gone after the test, and the files in it. Needs POSIX.
+// A folder that is gone after the test, and the files in it.
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,9 +14,13 @@ namespace minnow::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "minnow-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
+    const std::filesystem::path above = std::filesystem::temp_directory_path();
+    std::random_device random;
+    std::filesystem::path made;
+    do {
+      made = above / ("minnow-test-" + std::to_string(random()));
+    } while (!std::filesystem::create_directory(made));
+    folder_ = made.generic_string();
   }
   ~TemporaryFolder() {
     std::error_code ignored;

@@ -1,43 +1,39 @@
-#if !defined(_FILE_OFFSET_BITS)
-#define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
-#endif
 #include "tools/id_stream.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "tools/messages.hpp"
 #include "tools/signals.hpp"
+#include "tools/system.hpp"
 
 namespace minnow {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{1} << 16;
 
-bool status_of(const std::string& path, struct stat* out) {
-  return (path == "-" ? fstat(STDIN_FILENO, out) : stat(path.c_str(), out)) == 0;
+using system::FileStatus;
+
+bool status_of_input(const std::string& path, FileStatus* out) {
+  return path == "-" ? system::status_of(0, out) : system::status_of(path, out);
 }
 
 }  // namespace
 
 IdStream::~IdStream() {
-  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  if (descriptor_ > 0) system::close_file(descriptor_);
 }
 
 int IdStream::open(const std::string& path, std::uint32_t vocab_size) {
   name_ = printable(path);
   vocab_size_ = vocab_size;
-  descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  descriptor_ = path == "-" ? 0 : system::open_to_read(path, system::Pipes::wait);
   if (descriptor_ < 0 && errno == EINTR && interrupted()) return kInterrupted;
   if (descriptor_ < 0) return complain(command_, name_ + ": cannot open: " + std::strerror(errno));
-  struct stat status;
-  const bool known = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
+  FileStatus status;
+  const bool known = system::status_of(descriptor_, &status) && status.kind == FileStatus::Kind::regular;
   // Known before hours of reading. A stdin that somebody else has read from tells at its end.
-  if (known && path != "-" && status.st_size % 2 != 0) return odd(static_cast<std::uint64_t>(status.st_size));
+  if (known && path != "-" && status.bytes % 2 != 0) return odd(status.bytes);
   return kDone;
 }
 
@@ -54,7 +50,7 @@ int IdStream::fill() {
     if (interrupted()) return kInterrupted;
     const std::size_t before = buffer_.size();
     buffer_.resize(kBuffer);
-    const ssize_t got = ::read(descriptor_, buffer_.data() + before, kBuffer - before);
+    const std::int64_t got = system::read_next(descriptor_, buffer_.data() + before, kBuffer - before);
     const int error = errno;
     buffer_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
     if (got < 0 && error == EINTR) continue;
@@ -84,8 +80,9 @@ int IdStream::read(std::size_t count, std::vector<Token>* out) {
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat of_a, of_b;
-  return status_of(a, &of_a) && status_of(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+  FileStatus of_a, of_b;
+  return status_of_input(a, &of_a) && status_of_input(b, &of_b) && of_a.device == of_b.device &&
+         of_a.number == of_b.number;
 }
 
 }  // namespace minnow

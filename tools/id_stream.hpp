@@ -1,4 +1,4 @@
-// Token ids out of a file or pipe, a piece at a time. Needs POSIX.
+// Token ids out of a file or pipe, a piece at a time. Depends on tools/system.hpp.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "hosted/system.hpp"
 #include "kernels/kernels.hpp"
 #include "model/view.hpp"
 #include "session/options.hpp"
@@ -38,7 +39,7 @@ std::string not_a_model(const LoadedModel& model) {
 std::string io_message(int error) {
   if (error == EISDIR) return "it is a directory, expected a model file";
   if (error == ENODEV) return "it is no regular file; a model cannot come from a pipe or device";
-  if (error == ESTALE) return "it became shorter while it was read; copy it again and rename it into its place";
+  if (error == system::kBecameShorter) return "it became shorter while it was read; copy it again and rename it into its place";
   return std::strerror(error);
 }
 

@@ -1,6 +1,5 @@
 // The program `minnow`: finds the subcommand and calls it.
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -15,6 +14,7 @@
 #include "tools/messages.hpp"
 #include "tools/options.hpp"
 #include "tools/process.hpp"
+#include "tools/system.hpp"
 
 namespace {
 
@@ -60,7 +60,7 @@ int finish(int status) {
   if (std::ferror(stdout) == 0) errno = 0;  // else it says why an earlier write failed
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written || status != minnow::kDone) return status;
-  if (errno != EPIPE) {
+  if (!minnow::system::nobody_reads(errno)) {
     std::fprintf(stderr, "%s: cannot write to stdout: %s\n", minnow::program_name(), std::strerror(errno));
   }
   return minnow::kFailed;
@@ -125,12 +125,7 @@ int fail(const Command* chosen, const char* message) {
 
 int main(int argc, char** argv) {
   minnow::start_process_clock();
-#ifdef SIGPIPE
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is then an error of a write
-#endif
-#ifdef SIGXFSZ
-  std::signal(SIGXFSZ, SIG_IGN);
-#endif
+  minnow::system::prepare_process(&argc, &argv);
   const Command* chosen = nullptr;
   try {
     return finish(run_program(argc, argv, &chosen));

@@ -1,4 +1,4 @@
-// Where the running program is. Needs an operating system that says so; each has its own way.
+// Where the running program is. Depends on tools/system.hpp.
 #pragma once
 
 #include <string>

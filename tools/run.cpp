@@ -13,6 +13,7 @@
 #include "tools/process.hpp"
 #include "tools/prompt.hpp"
 #include "tools/signals.hpp"
+#include "tools/system.hpp"
 
 namespace minnow {
 namespace {
@@ -214,7 +215,7 @@ int make_prompt(const RunOptions& run, const LoadedModel& model, const Tokenizer
 // The reason why a sample ended early, as an exit status.
 int explain(Status status, const Output& output, const LoadedSession& session) {
   if (output.failed()) {
-    if (output.error() == EPIPE) return kFailed;  // whoever read the text has seen enough
+    if (system::nobody_reads(output.error())) return kFailed;  // whoever read the text has seen enough
     return complain(kCommand, std::string("cannot write to stdout: ") + std::strerror(output.error()));
   }
   if (interrupted()) return kInterrupted;
@@ -304,7 +305,7 @@ void print_stats(const RunOptions& run, const LoadedModel& model, const LoadedSe
   if (output.first_text() == 0) std::fprintf(stderr, "first text: none\n");
   if (output.first_text() != 0)
     std::fprintf(stderr, "first text: %.1f ms after the start of the process\n", output.first_text() * 1e3);
-  std::fprintf(stderr, "memory: peak %llu bytes, model %llu, session %llu\n", number(peak_memory()),
+  std::fprintf(stderr, "memory: peak %llu bytes, model %llu, session %llu\n", number(system::peak_memory()),
                number(model.info.file_bytes), number(session.bytes));
   std::fprintf(stderr, "seed: %llu\n", number(run.seed));
   std::fprintf(stderr, "isa: %s, threads: %u\n", kernels_name(session.session.isa()).c_str(), session.pool.width());

@@ -1,4 +1,5 @@
-// Interruption, for all commands: signals are counted, the loops that read, compute and write look. Needs POSIX.
+// Interruption, for all commands: signals are counted, the loops that read, compute and write look.
+// signals_posix.cpp and signals_windows.cpp.
 #pragma once
 
 namespace minnow {

@@ -1,11 +1,4 @@
-#if !defined(_FILE_OFFSET_BITS)
-#define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
-#endif
 #include "tools/text_input.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,30 +7,28 @@
 #include "base/crc32.hpp"
 #include "tools/messages.hpp"
 #include "tools/signals.hpp"
-#include "tools/temporary.hpp"
+#include "tools/system.hpp"
+#include "tools/write_all.hpp"
 
 namespace minnow {
-namespace {
-
-}  // namespace
-
 TextInput::~TextInput() {
-  if (descriptor_ > STDIN_FILENO) close(descriptor_);
-  if (spool_ >= 0) close(spool_);
+  if (descriptor_ > 0) system::close_file(descriptor_);
+  if (spool_ >= 0) system::close_file(spool_);
 }
 
 int TextInput::open(const std::string& path, Passes passes) {
   name_ = printable(path);
   passes_ = passes;
   do {
-    descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    descriptor_ = path == "-" ? 0 : system::open_to_read(path, system::Pipes::wait);
   } while (descriptor_ < 0 && errno == EINTR && !interrupted());
   if (descriptor_ < 0 && errno == EINTR) return kInterrupted;
   if (descriptor_ < 0) return complain(command_, name_ + ": cannot open: " + std::strerror(errno));
-  struct stat status;
+  system::FileStatus status;
   // Files of procfs say that they are empty, and may be something else each time.
-  positioned_ = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-  if (positioned_) start_ = std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0);
+  const bool known = system::status_of(descriptor_, &status);
+  positioned_ = known && status.kind == system::FileStatus::Kind::regular && status.bytes > 0;
+  if (positioned_) start_ = system::position(descriptor_);
   return kDone;
 }
 
@@ -47,9 +38,8 @@ int TextInput::fill(std::size_t wanted) {
   std::size_t got = 0;
   while (got < wanted) {
     if (interrupted()) return kInterrupted;
-    const auto position = static_cast<off_t>(start_ + static_cast<std::int64_t>(at_ + got));
-    const ssize_t n = positioned_ ? pread(descriptor_, &buffer_[got], wanted - got, position)
-                                  : ::read(descriptor_, &buffer_[got], wanted - got);
+    const std::int64_t n = positioned_ ? system::read_at(descriptor_, start_ + at_ + got, &buffer_[got], wanted - got)
+                                       : system::read_next(descriptor_, &buffer_[got], wanted - got);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return complain(command_, name_ + ": cannot read: " + std::strerror(errno));
     if (n == 0) break;
@@ -62,11 +52,11 @@ int TextInput::fill(std::size_t wanted) {
 
 // Keeps the piece in the buffer for later passes.
 int TextInput::spool() {
-  if (spool_ < 0) spool_ = open_temporary(temporary_folder());
+  if (spool_ < 0) spool_ = system::create_nameless(system::temporary_folder());
   if (spool_ >= 0 && write_all(spool_, at_, buffer_.data(), buffer_.size())) return kDone;
   const int error = errno;
   if (error == EINTR) return kInterrupted;
-  return complain(command_, name_ + ": cannot be kept in " + printable(temporary_folder()) + " for a second reading: " +
+  return complain(command_, name_ + ": cannot be kept in " + printable(system::temporary_folder()) + " for a second reading: " +
                                 std::strerror(error) + "; set TMPDIR to a folder with room, or give a regular file");
 }
 
@@ -75,10 +65,10 @@ void TextInput::end_first_pass() {
   size_ = at_;
   first_checksum_ = checksum_;
   // As if it had been read in order, for whoever reads this stdin next.
-  if (positioned_) lseek(descriptor_, static_cast<off_t>(start_ + static_cast<std::int64_t>(size_)), SEEK_SET);
+  if (positioned_) system::set_position(descriptor_, start_ + size_);
   const bool is_whole = size_ == buffer_.size();
   if (!is_whole && spool_ < 0) return;
-  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  if (descriptor_ > 0) system::close_file(descriptor_);
   descriptor_ = spool_;
   spool_ = -1;
   positioned_ = true;

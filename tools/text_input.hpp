@@ -1,5 +1,5 @@
 // Text that a user gives, as an argument, a file or a pipe of any length: read in pieces, and again from its beginning.
-// Needs POSIX.
+// Depends on tools/system.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace minnow {
 
 // What fits a piece stays in memory. A longer file is read again where it lies; a longer pipe, or a file that has no
-// size of its own, goes to a nameless temporary file in $TMPDIR or /tmp while it is first read. Functions that return
+// size of its own, goes to a nameless temporary file in $TMPDIR, or where the system keeps such, while it is first read. Functions that return
 // an exit status have printed why.
 class TextInput {
  public:
@@ -45,7 +45,7 @@ class TextInput {
   Passes passes_ = Passes::many;
   int descriptor_ = -1;      // -1: all is in memory_
   bool positioned_ = false;  // reads say where, so that the descriptor can be read again
-  std::int64_t start_ = 0;   // where the input begins in it
+  std::uint64_t start_ = 0;  // where the input begins in it
   int spool_ = -1;           // where a pipe is kept; becomes the descriptor after the first pass
   std::string buffer_;       // the piece that was read last
   std::string_view memory_;

@@ -1,5 +1,21 @@
-// Keeps signals off threads that are made meanwhile. Needs POSIX threads.
+// Keeps signals off threads that are made meanwhile. Needs POSIX threads; Windows has no signals to keep off.
 #pragma once
+
+#if defined(_WIN32)
+
+namespace minnow {
+
+class BlockedSignals {
+ public:
+  BlockedSignals() noexcept {}
+  ~BlockedSignals() {}
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+};
+
+}  // namespace minnow
+
+#else
 
 #include <pthread.h>
 #include <signal.h>
@@ -23,3 +39,5 @@ class BlockedSignals {
 };
 
 }  // namespace minnow
+
+#endif

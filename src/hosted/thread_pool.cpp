@@ -1,7 +1,4 @@
-// A pool of std::threads that run the jobs of one Executor. Needs POSIX; built with exceptions, since
-// std::thread throws.
-#include <sched.h>
-
+// A pool of std::threads that run the jobs of one Executor. Built with exceptions, since std::thread throws.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "hosted/blocked_signals.hpp"
+#include "hosted/system.hpp"
 #include "minnow/hosted.hpp"
 
 namespace minnow {
@@ -192,11 +190,8 @@ void ThreadPool::State::work_loop() noexcept {
 }
 
 std::uint32_t ThreadPool::usable_cores() noexcept {
-#if defined(__linux__)
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-#endif
-  return std::max(std::thread::hardware_concurrency(), 1u);
+  const std::uint32_t cores = system::usable_cores();
+  return cores != 0 ? cores : std::max(std::thread::hardware_concurrency(), 1u);
 }
 
 Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {

@@ -1,45 +1,30 @@
-// Input and output files, on POSIX. Depends on refusal, and on tools/signals.hpp and tools/temporary.hpp.
-#if !defined(_FILE_OFFSET_BITS)
-#define _FILE_OFFSET_BITS 64  // 32-bit systems: files beyond 2 GiB
-#endif
+// Input and output files. Depends on refusal, and on tools/signals.hpp, tools/system.hpp and tools/write_all.hpp.
 #include "tools/convert/file.hpp"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "tools/convert/refusal.hpp"
 #include "tools/signals.hpp"
-#include "tools/temporary.hpp"
+#include "tools/system.hpp"
+#include "tools/write_all.hpp"
 
 namespace minnow::convert {
 
 namespace {
 
+using system::FileStatus;
+
 [[noreturn]] void refuse_file(const std::string& path, const std::string& text) { throw Refusal(text, path); }
 
 std::string error_text() { return std::strerror(errno); }
 
-#if defined(__APPLE__)
-timespec modification_time(const struct stat& status) { return status.st_mtimespec; }
-#else
-timespec modification_time(const struct stat& status) { return status.st_mtim; }
-#endif
-
 // What `path` names after following symbolic links, also when the last one names nothing yet.
 std::string follow_links(std::string path) {
   for (int hops = 0; hops < 40; ++hops) {
-    char buffer[PATH_MAX];
-    const ssize_t bytes = readlink(path.c_str(), buffer, sizeof buffer);
-    if (bytes < 0) return path;
-    const std::string to(buffer, static_cast<std::size_t>(bytes));
+    std::string to;
+    if (!system::read_link(path, &to)) return path;
     path = to.empty() || to[0] == '/' ? to : folder_of(path) + "/" + to;
   }
   refuse_file(path, "a chain of symbolic links without end; expected a file name; give another");
@@ -56,15 +41,15 @@ bool write_or_throw(int descriptor, std::uint64_t offset, const void* data, std:
 
 InputFile::InputFile(const std::string& path) : path_(path) {
   do {
-    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    descriptor_ = system::open_to_read(path, system::Pipes::refuse);
     if (descriptor_ < 0 && errno == EINTR) check_interrupted();
   } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0)
     refuse_file(path_, "cannot be opened: " + error_text() + "; expected a readable file; check the path");
-  struct stat status;
-  const bool folder = fstat(descriptor_, &status) == 0 && S_ISDIR(status.st_mode);
+  FileStatus status;
+  const bool folder = system::status_of(descriptor_, &status) && status.kind == FileStatus::Kind::folder;
   if (!look()) {
-    close(descriptor_);
+    system::close_file(descriptor_);
     refuse_file(path_, folder ? "this is a folder; expected a file; name the checkpoint inside it"
                               : "this is a pipe or a device; expected a file; save it to disk first");
   }
@@ -73,23 +58,22 @@ InputFile::InputFile(const std::string& path) : path_(path) {
 InputFile::InputFile(int descriptor, std::string path) : path_(std::move(path)), descriptor_(descriptor) { look(); }
 
 bool InputFile::look() {
-  struct stat status;
-  if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  size_ = static_cast<std::uint64_t>(status.st_size);
-  device_ = static_cast<std::uint64_t>(status.st_dev);
-  inode_ = static_cast<std::uint64_t>(status.st_ino);
-  modified_seconds_ = static_cast<std::int64_t>(modification_time(status).tv_sec);
-  modified_nanoseconds_ = static_cast<std::int64_t>(modification_time(status).tv_nsec);
+  FileStatus status;
+  if (!system::status_of(descriptor_, &status) || status.kind != FileStatus::Kind::regular) return false;
+  size_ = status.bytes;
+  device_ = status.device;
+  number_ = status.number;
+  modified_ = status.modified;
   return true;
 }
 
-InputFile::~InputFile() { close(descriptor_); }
+InputFile::~InputFile() { system::close_file(descriptor_); }
 
 void InputFile::read_at(std::uint64_t offset, void* out, std::size_t bytes) const {
   char* to = static_cast<char*>(out);
   while (bytes > 0) {
     check_interrupted();
-    const ssize_t got = pread(descriptor_, to, bytes < kMaxTransfer ? bytes : kMaxTransfer, static_cast<off_t>(offset));
+    const std::int64_t got = system::read_at(descriptor_, offset, to, std::min(bytes, kMaxTransfer));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse_file(path_, "cannot be read: " + error_text() + "; expected a readable file; check the disk");
     if (got == 0)
@@ -111,32 +95,30 @@ std::string InputFile::read_all(std::uint64_t limit) const {
 }
 
 void InputFile::require_unchanged() const {
-  struct stat status;
-  if (fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) != size_ ||
-      static_cast<std::int64_t>(modification_time(status).tv_sec) != modified_seconds_ ||
-      static_cast<std::int64_t>(modification_time(status).tv_nsec) != modified_nanoseconds_) {
+  FileStatus status;
+  if (!system::status_of(descriptor_, &status) || status.bytes != size_ || status.modified != modified_) {
     refuse_file(path_,
                 "was written to while it was read; expected a finished file; convert again when training has saved it");
   }
 }
 
 bool InputFile::is_same_file(const std::string& path) const {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && static_cast<std::uint64_t>(status.st_dev) == device_ &&
-         static_cast<std::uint64_t>(status.st_ino) == inode_;
+  FileStatus status;
+  return system::status_of(path, &status) && status.device == device_ && status.number == number_;
 }
 
 OutputFile::OutputFile(const std::string& target, Kind kind) : target_(follow_links(target)) {
-  struct stat status;
-  const bool replaces = stat(target_.c_str(), &status) == 0;
-  if (replaces && !S_ISREG(status.st_mode)) {
-    refuse_file(target_, S_ISDIR(status.st_mode) ? "this is a folder; expected a file name; add one"
-                                                 : "this is a pipe or a device; expected a file name; give another");
+  FileStatus status;
+  const bool replaces = system::status_of(target_, &status);
+  if (replaces && status.kind != FileStatus::Kind::regular) {
+    refuse_file(target_, status.kind == FileStatus::Kind::folder
+                             ? "this is a folder; expected a file name; add one"
+                             : "this is a pipe or a device; expected a file name; give another");
   }
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
     // Short, so that a target with the longest legal name still has a neighbour.
-    temporary_ = concat(folder_of(target_), "/.minnow-", getpid(), "-", attempt, ".tmp");
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kind == Kind::program ? 0777 : 0666);
+    temporary_ = concat(folder_of(target_), "/.minnow-", system::process_id(), "-", attempt, ".tmp");
+    descriptor_ = system::create_file(temporary_, kind == Kind::program ? 0777 : 0666);
     if (descriptor_ < 0 && errno == EINTR) check_interrupted();
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) break;
   }
@@ -145,13 +127,13 @@ OutputFile::OutputFile(const std::string& target, Kind kind) : target_(follow_li
     refuse_file(target_,
                 "cannot be created: " + error_text() + "; expected a folder that can be written; give another");
   }
-  const mode_t executable = kind == Kind::program ? (status.st_mode & 0444) >> 2 : 0;
-  if (replaces) static_cast<void>(fchmod(descriptor_, (status.st_mode & 0777) | executable));
+  const std::uint32_t executable = kind == Kind::program ? (status.mode & 0444) >> 2 : 0;
+  if (replaces) system::set_mode(descriptor_, status.mode | executable);
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (descriptor_ >= 0) system::close_file(descriptor_);
+  if (!temporary_.empty()) system::remove_file(temporary_);
 }
 
 void OutputFile::fail(const char* action) {
@@ -167,28 +149,23 @@ void OutputFile::write_at(std::uint64_t offset, const void* data, std::size_t by
 }
 
 void OutputFile::commit() {
-  const std::string folder_name = folder_of(target_);
-  while (fsync(descriptor_) != 0) {
+  while (!system::flush_file(descriptor_)) {
     if (errno == EINVAL || errno == ENOTSUP) break;  // a file system that cannot
     if (errno != EINTR) fail("flushed to disk");
     check_interrupted();
   }
   const int closing = descriptor_;
   descriptor_ = -1;
-  if (close(closing) != 0 && errno != EINTR) fail("closed");
+  if (!system::close_file(closing) && errno != EINTR) fail("closed");
   check_interrupted();
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail("renamed into place");
+  if (!system::replace_file(temporary_, target_)) fail("renamed into place");
   temporary_.clear();
   // The new name itself reaches the disk with its folder; a file system that cannot is not an error.
-  const int folder = open(folder_name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (folder >= 0) {
-    static_cast<void>(fsync(folder));
-    close(folder);
-  }
+  system::flush_folder(folder_of(target_));
 }
 
-TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder.empty() ? temporary_folder() : folder) {
-  descriptor_ = open_temporary(folder_);
+TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder.empty() ? system::temporary_folder() : folder) {
+  descriptor_ = system::create_nameless(folder_);
   if (descriptor_ < 0) {
     refuse_file(folder_, "cannot hold a temporary file: " + error_text() +
                              "; expected a folder that can be written; set TMPDIR to another");
@@ -196,7 +173,7 @@ TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder.empty()
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0) system::close_file(descriptor_);
 }
 
 void TemporaryFile::append(const void* data, std::size_t bytes) {
@@ -218,44 +195,32 @@ void check_interrupted() {
 }
 
 bool file_exists(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  FileStatus status;
+  return system::status_of(path, &status) && status.kind == FileStatus::Kind::regular;
 }
 
 bool folder_exists(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  FileStatus status;
+  return system::status_of(path, &status) && status.kind == FileStatus::Kind::folder;
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  DIR* const open_folder = opendir(folder.c_str());
-  if (open_folder == nullptr) return names;
-  while (const dirent* entry = readdir(open_folder)) names.emplace_back(entry->d_name);
-  closedir(open_folder);
+  std::vector<std::string> names = system::names_in(folder);
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos) return ".";
-  return std::string(path.substr(0, slash == 0 ? 1 : slash));
+  const std::size_t end = path.find_last_of(system::kSeparators);
+  if (end == std::string_view::npos) return ".";
+  if (path[end] == ':') return std::string(path.substr(0, end + 1)) + ".";  // where that drive stands
+  const bool is_root = end == 0 || (system::kHasDrives && path[end - 1] == ':');
+  return std::string(path.substr(0, is_root ? end + 1 : end));
 }
 
 std::string file_name_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+  const std::size_t end = path.find_last_of(system::kSeparators);
+  return std::string(end == std::string_view::npos ? path : path.substr(end + 1));
 }
-
-std::string absolute_path(const std::string& path) {
-  char* const resolved = realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string out = resolved;
-  std::free(resolved);
-  return out;
-}
-
-bool stderr_is_terminal() { return isatty(2) == 1; }
 
 }  // namespace minnow::convert

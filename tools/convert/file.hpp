@@ -1,5 +1,5 @@
 // Files as the converter needs them: positioned reads of one input, and an output that appears under its name only when
-// it is whole. The only code here that talks to the operating system. Depends on refusal.
+// it is whole. Depends on refusal and on tools/system.hpp.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,8 @@ class InputFile {
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
   std::uint64_t device_ = 0;
-  std::uint64_t inode_ = 0;
-  std::int64_t modified_seconds_ = 0;
-  std::int64_t modified_nanoseconds_ = 0;
+  std::uint64_t number_ = 0;
+  std::int64_t modified_ = 0;
 };
 
 // Where a model is written.
@@ -83,7 +82,7 @@ class OutputFile : public ByteSink {
 // Room on disk for what had to be unpacked. It has no name, so nothing can be left behind.
 class TemporaryFile {
  public:
-  // In `folder`; empty: in $TMPDIR, or /tmp. Throws Refusal.
+  // In `folder`; empty: in the system's. Throws Refusal.
   explicit TemporaryFile(const std::string& folder = {});
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -108,7 +107,5 @@ bool folder_exists(const std::string& path);
 std::vector<std::string> names_in(const std::string& folder);  // ascending; empty if it cannot be read
 std::string folder_of(std::string_view path);                  // "." if it has none
 std::string file_name_of(std::string_view path);
-std::string absolute_path(const std::string& path);  // links resolved; `path` itself where that fails
-bool stderr_is_terminal();
 
 }  // namespace minnow::convert

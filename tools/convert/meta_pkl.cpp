@@ -5,6 +5,7 @@
 #include "tools/convert/pickle.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/convert/vocabulary_readers.hpp"
+#include "tools/system.hpp"
 
 namespace minnow::convert {
 
@@ -159,7 +160,7 @@ std::string find_in_dataset(const std::string& checkpoint_path, const std::strin
     return {};
   }
   const std::string inside = "data/" + dataset + "/" + name;
-  folder = absolute_path(folder);
+  folder = system::absolute_path(folder);
   for (bool at_top = false; !at_top;) {
     const std::string path = folder + (folder == "/" ? "" : "/") + inside;
     if (file_exists(path)) return path;

@@ -1,11 +1,12 @@
-// How far a command is, on a terminal. Depends on file and tools/process.hpp.
+// How far a command is, on a terminal. Depends on tools/process.hpp and tools/system.hpp.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
-#include "tools/convert/file.hpp"
 #include "tools/process.hpp"
+#include "tools/system.hpp"
 
 namespace minnow::convert {
 
@@ -36,7 +37,7 @@ class Progress {
  private:
   static constexpr std::size_t kBar = 30;
   const char* command_;
-  bool terminal_ = stderr_is_terminal();
+  bool terminal_ = system::stderr_is_terminal();
   bool shown_ = false;
   double start_ = seconds_now();
   double last_ = 0;

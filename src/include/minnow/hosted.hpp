@@ -24,13 +24,14 @@ class FileMap {
 
   // Reads the file into memory of this process that begins on 2 MiB and, on Linux, asks for pages of that size: slower
   // to begin with, and faster to stream for weights that exceed the caches. Nothing is read twice or copied.
-  // Errors as for open(); errno is ENOMEM if the system does not give the memory, ESTALE if the file becomes shorter.
+  // Errors as for open(); errno is ENOMEM if the system does not give the memory, ESTALE (on Windows ENODATA) if the
+  // file becomes shorter.
   static Status read(const char* path, FileMap* out, int* error_or_null = nullptr) noexcept;
 
   Span<const std::byte> bytes() const noexcept { return bytes_; }
 
  private:
-  using Loader = int(int descriptor, std::size_t bytes, Span<const std::byte>* out);
+  using Loader = int(const char* path, Span<const std::byte>* out);
   static Status load(const char* path, Loader* loader, FileMap* out, int* error_or_null) noexcept;
 
   Span<const std::byte> bytes_;

@@ -1,4 +1,6 @@
-// Handlers that set a flag; only what a handler may do is done in them.
+// Handlers that set a flag; only what a handler may do is done in them. Needs POSIX.
+#if !defined(_WIN32)
+
 #include "tools/signals.hpp"
 
 #include <signal.h>
@@ -50,3 +52,5 @@ SignalGuard::~SignalGuard() {
 bool interrupted() { return seen != 0; }
 
 }  // namespace minnow
+
+#endif
