@@ -42,12 +42,10 @@ struct Outcome {
 
 inline constexpr int kCannotExecute = 126;
 
-// Starts the program; the descriptors become its stdin, stdout and stderr. `address_space`: its limit in bytes, 0:
-// none.
-inline pid_t start_program(const std::vector<std::string>& arguments, int in, int out, int err,
-                           rlim_t address_space = 0) {
-  std::vector<std::string> words = {MINNOW_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+// Starts the program at `path` with these words as its argv; the descriptors become its stdin, stdout and stderr.
+// `address_space`: its limit in bytes, 0: none.
+inline pid_t start_other(const std::string& path, std::vector<std::string> words, int in, int out, int err,
+                         rlim_t address_space = 0) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -58,10 +56,18 @@ inline pid_t start_program(const std::vector<std::string>& arguments, int in, in
     dup2(err, 2);
     const rlimit limit = {address_space, address_space};
     if (address_space != 0) setrlimit(RLIMIT_AS, &limit);
-    execv(argv[0], argv.data());
+    execv(path.c_str(), argv.data());
     _exit(kCannotExecute);
   }
   return child;
+}
+
+// The built program; `arguments` come behind its name.
+inline pid_t start_program(const std::vector<std::string>& arguments, int in, int out, int err,
+                           rlim_t address_space = 0) {
+  std::vector<std::string> words = {MINNOW_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return start_other(words[0], words, in, out, err, address_space);
 }
 
 inline int wait_for(pid_t child) {
@@ -71,21 +77,28 @@ inline int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// `stdout_path`: where its output goes instead of Outcome::out.
-inline Outcome run_program(const std::vector<std::string>& arguments, const std::string& input = "",
-                           const std::string& stdout_path = "", rlim_t address_space = 0) {
+// As start_other(). `stdout_path`: where its output goes instead of Outcome::out.
+inline Outcome run_other(const std::string& path, const std::vector<std::string>& words, const std::string& input = "",
+                         const std::string& stdout_path = "", rlim_t address_space = 0) {
   const TemporaryFolder folder;
   const std::string out_path = stdout_path.empty() ? folder.path("out") : stdout_path;
   const int in = open(folder.write("in", input).c_str(), O_RDONLY | O_CLOEXEC);
   const int out = open(out_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   const int err = open(folder.path("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   Outcome outcome;
-  outcome.status = wait_for(start_program(arguments, in, out, err, address_space));
-  REQUIRE_MESSAGE(outcome.status != kCannotExecute, MINNOW_PROGRAM " cannot be started from here");
+  outcome.status = wait_for(start_other(path, words, in, out, err, address_space));
+  REQUIRE_MESSAGE(outcome.status != kCannotExecute, path << " cannot be started from here");
   for (const int descriptor : {in, out, err}) close(descriptor);
   if (stdout_path.empty()) outcome.out = folder.read("out");
   outcome.err = folder.read("err");
   return outcome;
+}
+
+inline Outcome run_program(const std::vector<std::string>& arguments, const std::string& input = "",
+                           const std::string& stdout_path = "", rlim_t address_space = 0) {
+  std::vector<std::string> words = {MINNOW_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_other(words[0], words, input, stdout_path, address_space);
 }
 
 // A small model with text, in a folder of its own.

@@ -15,7 +15,7 @@ TEST_CASE("program: help and version") {
   o = run_program({"--help"});
   CHECK(o.status == 0);
   CHECK(o.err.empty());
-  for (const char* command : {"run", "convert", "info", "eval", "tokens", "plan"}) {
+  for (const char* command : {"run", "convert", "info", "eval", "tokens", "plan", "bake", "bundle"}) {
     CHECK(o.out.find(std::string("\n  ") + command + " ") != std::string::npos);
     const Outcome help = run_program({command, "--help"});
     CHECK(help.status == 0);
