@@ -3,6 +3,9 @@
 # make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models;
 #                   make instructions: no kernel takes more instructions than it did (UPDATE=1 keeps what they take now);
 #                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
+#                   make amalgamation: the library in one source, $(BUILD)/amalgamation
+#                   make shared: libminnow.so and libminnow_hosted.so, $(BUILD)/shared
+#                   make install PREFIX=/usr/local DESTDIR= LIBDIR=lib: program, libraries, headers, pkg-config files
 #                   make sanitised: all tests under clang's address and undefined behaviour sanitizers
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
@@ -106,6 +109,43 @@ programs: $(TEST_PROGRAMS)
 $(TEST_PROGRAMS): $(BUILD)/tests/%$(EXE): $(BUILD)/obj/tests/programs/%.cpp.o $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) $^
 
+# The single-file form: minnow.hpp, minnow.h and minnow.cpp.
+VERSION := $(shell sed -n 's/.* version() .*"\([0-9.]*\)".*/\1/p' src/base/status.cpp)
+PUBLIC_HEADERS := $(sort $(wildcard src/include/minnow/*.h src/include/minnow/*.hpp))
+amalgamation: $(BUILD)/amalgamation/minnow.cpp
+$(BUILD)/amalgamation/minnow.cpp: tools/amalgamate.awk $(PUBLIC_HEADERS) $(sort $(wildcard src/*/*.?pp)) $(BUILD)/sources
+	@mkdir -p $(@D) && echo "awk $@" && awk -f tools/amalgamate.awk -v out=$(@D) -v version=$(VERSION) $(PUBLIC_HEADERS) \
+	  $(CORE_SOURCES) $(HOSTED_SOURCES)
+
+# Shared libraries: what tools/install/exports.map and the public headers name, no more.
+SHARED := $(BUILD)/shared
+SONAME = $(1).so.$(firstword $(subst ., ,$(VERSION)))
+SHARED_LIBRARIES := $(patsubst %,$(BUILD)/%.so.$(VERSION),libminnow libminnow_hosted)
+shared:
+	+@$(MAKE) BUILD=$(SHARED) CPPFLAGS='-DMINNOW_SHARED $(CPPFLAGS)' CXXFLAGS='-fPIC $(CXXFLAGS)' shared-libraries
+shared-libraries: $(SHARED_LIBRARIES)
+$(BUILD)/libminnow.so.$(VERSION): $(CORE_OBJECTS)
+$(BUILD)/libminnow_hosted.so.$(VERSION): $(HOSTED_OBJECTS) $(BUILD)/libminnow.so.$(VERSION)
+$(BUILD)/%.so.$(VERSION): tools/install/exports.map
+	$(LINK) -shared -Wl,--as-needed -Wl,--no-undefined -Wl,-soname,$(call SONAME,$*) -Wl,--version-script=$< $(filter-out $<,$^)
+	@ln -sf $(@F) $(@D)/$(call SONAME,$*) && ln -sf $(call SONAME,$*) $(@D)/$*.so
+
+PREFIX ?= /usr/local
+LIBDIR ?= lib
+INCLUDEDIR := include
+TO = $(DESTDIR)$(PREFIX)
+CXX_LIBRARY := $(if $(findstring apple,$(TARGET)),c++,stdc++)
+install: all $(if $(wildcard $(SHARED)),shared)
+	@mkdir -p '$(TO)/bin' '$(TO)/$(LIBDIR)/pkgconfig' '$(TO)/$(INCLUDEDIR)/minnow'
+	cp $(BUILD)/minnow$(EXE) '$(TO)/bin/'
+	cp $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a '$(TO)/$(LIBDIR)/'
+	$(if $(wildcard $(SHARED)),cp -P $(SHARED)/lib*.so* '$(TO)/$(LIBDIR)/')
+	cp $(PUBLIC_HEADERS) '$(TO)/$(INCLUDEDIR)/minnow/'
+	@for name in minnow minnow_hosted; do sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@CXX_LIBRARY@|$(CXX_LIBRARY)|' \
+	  -e 's|@TO_PREFIX@|$(shell echo '$(LIBDIR)/pkgconfig' | sed 's|[^/][^/]*|..|g')|' \
+	  tools/install/$$name.pc.in > '$(TO)/$(LIBDIR)'/pkgconfig/$$name.pc || exit; done
+
 # Built by clang with its sanitizers, once: all tests (`make sanitised`), and the fuzz targets of tests/fuzz, which
 # `make fuzz` runs for FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 30
@@ -182,7 +222,8 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all run test doctest check instructions vnni golden programs sanitised fuzz fuzz-programs clean force
+.PHONY: all amalgamation shared shared-libraries install run test doctest check instructions vnni golden programs \
+  sanitised fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 

@@ -16,8 +16,8 @@ template <class Load>
 struct Sdot : Load {
   static constexpr int kTile = 4;
 
-  int32x4_t low = vdupq_n_s32(0);
-  int32x4_t high = vdupq_n_s32(0);
+  int32x4_t low = {};
+  int32x4_t high = {};
 
   template <int Lane>
   void add(const Steps& w, int8x16_t x) {

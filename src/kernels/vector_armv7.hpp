@@ -12,6 +12,26 @@
 namespace minnow {
 namespace {
 
+#if !defined(__ARM_FP16_FORMAT_IEEE)
+// GCC has the half floats of NEON only behind a flag, for the sake of the type in C.
+using float16x4_t = uint16x4_t;
+using float16x8_t = uint16x8_t;
+inline float16x8_t vreinterpretq_f16_u8(uint8x16_t a) { return vreinterpretq_u16_u8(a); }
+inline uint16x4_t vreinterpret_u16_f16(float16x4_t a) { return a; }
+inline float16x4_t vget_low_f16(float16x8_t a) { return vget_low_u16(a); }
+inline float16x4_t vget_high_f16(float16x8_t a) { return vget_high_u16(a); }
+inline float32x4_t vcvt_f32_f16(float16x4_t a) {
+  float32x4_t out;
+  __asm__("vcvt.f32.f16 %q0, %P1" : "=w"(out) : "w"(a));
+  return out;
+}
+inline float16x4_t vcvt_f16_f32(float32x4_t a) {
+  float16x4_t out;
+  __asm__("vcvt.f16.f32 %P0, %q1" : "=w"(out) : "w"(a));
+  return out;
+}
+#endif
+
 inline float32x4_t vfmaq_n_f32(float32x4_t c, float32x4_t a, float b) { return vfmaq_f32(c, a, vdupq_n_f32(b)); }
 
 inline float32x4_t vfmaq_laneq_f32(float32x4_t c, float32x4_t a, float32x4_t b, int lane) {

@@ -18,10 +18,10 @@ template <int Tile>
 struct WidenQ8 : LoadQ8 {
   static constexpr int kTile = Tile;
 
-  int32x4_t rows01 = vdupq_n_s32(0);  // two sums a row, to be added at the end
-  int32x4_t rows23 = vdupq_n_s32(0);
-  int32x4_t rows45 = vdupq_n_s32(0);
-  int32x4_t rows67 = vdupq_n_s32(0);
+  int32x4_t rows01 = {};  // two sums a row, to be added at the end
+  int32x4_t rows23 = {};
+  int32x4_t rows45 = {};
+  int32x4_t rows67 = {};
 
   template <int Lane>
   void add(const Steps& w, int8x16_t x) {
@@ -52,10 +52,10 @@ template <int Tile>
 struct WidenQ4 : LoadQ4 {
   static constexpr int kTile = Tile;
 
-  int16x8_t rows01 = vdupq_n_s16(0);
-  int16x8_t rows23 = vdupq_n_s16(0);
-  int16x8_t rows45 = vdupq_n_s16(0);
-  int16x8_t rows67 = vdupq_n_s16(0);
+  int16x8_t rows01 = {};
+  int16x8_t rows23 = {};
+  int16x8_t rows45 = {};
+  int16x8_t rows67 = {};
 
   template <int Lane>
   void add(const Steps& w, int8x16_t x) {

@@ -8,9 +8,11 @@
 #if defined(MINNOW_SHARED) && !defined(_WIN32)
 #define MINNOW_EXPORT_BEGIN _Pragma("GCC visibility push(default)")
 #define MINNOW_EXPORT_END _Pragma("GCC visibility pop")
+#define MINNOW_PRIVATE __attribute__((visibility("hidden")))
 #else
 #define MINNOW_EXPORT_BEGIN
 #define MINNOW_EXPORT_END
+#define MINNOW_PRIVATE
 #endif
 
 #endif

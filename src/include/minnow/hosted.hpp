@@ -32,7 +32,7 @@ class FileMap {
 
  private:
   using Loader = int(const char* path, Span<const std::byte>* out);
-  static Status load(const char* path, Loader* loader, FileMap* out, int* error_or_null) noexcept;
+  MINNOW_PRIVATE static Status load(const char* path, Loader* loader, FileMap* out, int* error_or_null) noexcept;
 
   Span<const std::byte> bytes_;
 };
@@ -58,7 +58,7 @@ class ThreadPool {
   Executor executor() noexcept;  // valid as long as the pool is not moved or destroyed
 
  private:
-  struct State;
+  struct MINNOW_PRIVATE State;
   State* state_ = nullptr;
 };
 
