@@ -10,6 +10,7 @@
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
 # WERROR=1          warnings are errors             RUNNER=..    an emulator that starts the tests
+# SIMD=none|one|all  instruction sets of the core: only the reference, the smallest beside it, or all (default)
 # TESTS=..          arguments of the test program
 # Cross build:      make CXX=aarch64-linux-gnu-g++ BUILD=build-aarch64 LDFLAGS=-static
 #                   its tests: without LDFLAGS, and RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu'
@@ -48,10 +49,15 @@ HOSTED_OBJECTS := $(call object,$(HOSTED_SOURCES))
 TOOL_OBJECTS := $(call object,$(TOOL_SOURCES))
 TEST_OBJECTS := $(call object,$(TEST_SOURCES) $(TEST_C_SOURCES))
 
+# The core throws nothing and lets no exception through, so it needs no tables to unwind its frames by: 6 % of its size
+# (CXXFLAGS=-fasynchronous-unwind-tables keeps them; -g always brings a debugger its own). Windows walks every stack by
+# them.
+UNWIND := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),,-fno-unwind-tables -fno-asynchronous-unwind-tables)
+
 # No contraction: fused multiply-add only where the source says so, else results would differ between machines.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
 FLAGS := -O2 -fvisibility=hidden -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
-CORE_FLAGS := -fno-exceptions -fno-rtti
+CORE_FLAGS := -fno-exceptions -fno-rtti $(UNWIND)
 # The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
 # tests compute much themselves.
 TEST_FLAGS := -DMINNOW_PROGRAM='"$(abspath $(BUILD))/minnow$(EXE)"'
@@ -60,12 +66,22 @@ BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges conve
 quick_test = $(filter-out $(BUSY_TESTS),$(filter tests/%_test.cpp,$(1)))
 test_flags = $(TEST_FLAGS) $(if $(call quick_test,$<),-O0 $(if $(PRECOMPILED),-include $(PRECOMPILED)),-O1)
 
+SIMD ?= all
+ifneq ($(SIMD),all)
+FLAGS += -DMINNOW_SIMD=$(if $(filter one,$(SIMD)),1,$(if $(filter none,$(SIMD)),0,$(error SIMD is none, one or all)))
+endif
+
 # What most tests include, precompiled where the compiler can: found beside this copy, else the copy itself is read.
 # ccache keeps no object that used one.
 PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp)
 
-# The kernels' inner loops gain 10 to 30 % from -O3; nothing else does.
+# The kernels' inner loops gain 10 to 30 % from -O3; nothing else does. What else is hot has -O2, with nothing aligned,
+# and the rest of the core is as small as it can be: tests/check/size.sh tells how small.
 KERNEL_FLAGS := -O3
+WARM_FLAGS := -fno-align-functions -fno-align-jumps -fno-align-loops
+WARM := src/kernels/kernels_ref.cpp src/session/attention.cpp src/text/bpe.cpp
+COLD_FLAGS := -Os
+core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
 
 # Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
 # files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
@@ -165,8 +181,7 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
-folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(CORE_FLAGS)) \
-  $(if $(filter src/kernels/%,$<),$(KERNEL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
+folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
 LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(ALONE) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
@@ -182,7 +197,7 @@ $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
-USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(TEST_FLAGS) $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
+USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TEST_FLAGS) $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@

@@ -13,6 +13,11 @@
 
 #include "kernels/layout.hpp"
 
+// Instruction sets of this build: 0 the reference, 1 also the smallest of the architecture's, 2 all of them.
+#if !defined(MINNOW_SIMD)
+#define MINNOW_SIMD 2
+#endif
+
 namespace minnow {
 
 // out[t][r] = sum over k of w[r][k] * x[t][k], + bias[r] as a separate addition, for the rows of some blocks.

@@ -3,7 +3,7 @@
 // Only intrinsics and functions that are not inline here and there: no weak symbols.
 #include "kernels/kernels.hpp"
 
-#if defined(__arm__)
+#if defined(__arm__) && MINNOW_SIMD >= 1
 
 #include "kernels/tables.hpp"
 

@@ -2,7 +2,7 @@
 // Only intrinsics and functions that are not inline here: no weak symbol may carry AVX2 code into the portable path.
 #include "kernels/kernels.hpp"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && MINNOW_SIMD >= 1
 
 #include "kernels/kernels_x86.hpp"
 #include "kernels/tables.hpp"

@@ -2,7 +2,7 @@
 // Only intrinsics and internal functions here and in matmul_arm.hpp: no weak symbols.
 #include "kernels/kernels.hpp"
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && MINNOW_SIMD >= 2
 
 #include "kernels/matmul_arm.hpp"
 #include "kernels/shared.hpp"

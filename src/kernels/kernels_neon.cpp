@@ -2,7 +2,7 @@
 // Only intrinsics and functions that are not inline here and in kernels_arm.hpp: no weak symbols.
 #include "kernels/kernels.hpp"
 
-#if defined(__aarch64__)
+#if defined(__aarch64__) && MINNOW_SIMD >= 1
 
 #include "kernels/kernels_arm.hpp"
 #include "kernels/tables.hpp"

@@ -124,10 +124,10 @@ float softmax_tile(float* s, std::uint32_t count, float* m, float* l) noexcept {
   largest += 0.0f;  // one sign of zero, whichever operand a vector maximum returns
   float lane[kLanes] = {};
   for (std::uint32_t i = 0; i < round_up(count, kLanes); ++i) {
-    s[i] = i < count ? exp_f32(s[i] - largest) : 0.0f;
+    s[i] = i < count ? exp_once(s[i] - largest) : 0.0f;
     lane[i % kLanes] += s[i];
   }
-  const float c = exp_f32(*m - largest);
+  const float c = exp_once(*m - largest);
   *m = largest;
   *l = fused(*l, c, sum_tree(lane));
   return c;

@@ -1,7 +1,7 @@
 // The AVX2 table with 256-bit VNNI in its AVX-512 encoding (AVX512-VNNI and VL: servers, some laptops).
 #include "kernels/kernels.hpp"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && MINNOW_SIMD >= 2
 
 #include <immintrin.h>
 

@@ -1,7 +1,7 @@
 // The AVX2 table with 256-bit VNNI in its VEX encoding (AVX-VNNI: recent laptops without AVX-512).
 #include "kernels/kernels.hpp"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && MINNOW_SIMD >= 2
 
 #include "kernels/tables.hpp"
 

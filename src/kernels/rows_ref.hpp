@@ -59,6 +59,9 @@ void add(float* x, const float* y, std::uint32_t n) noexcept {
   zero_padding(x, n);
 }
 
+// One copy of it here: inlined, it would be a tenth of the reference.
+[[gnu::noinline]] float exp_once(float x) noexcept { return exp_f32(x); }
+
 void gelu_erf(float* x, std::uint32_t n) noexcept {
   for (std::uint32_t i = 0; i < n; ++i) {
     const float h = 0.5f * x[i];
@@ -70,7 +73,7 @@ void gelu_erf(float* x, std::uint32_t n) noexcept {
 void gelu_tanh(float* x, std::uint32_t n) noexcept {
   for (std::uint32_t i = 0; i < n; ++i) {
     const float cubic = fused(x[i] * x[i] * kGeluCubic, x[i], x[i]);
-    x[i] = x[i] / (1.0f + exp_f32(cubic * kMinusTwoSqrt2OverPi));
+    x[i] = x[i] / (1.0f + exp_once(cubic * kMinusTwoSqrt2OverPi));
   }
   zero_padding(x, n);
 }
@@ -89,14 +92,14 @@ void relu_squared(float* x, std::uint32_t n) noexcept {
 }
 
 void silu_gate(float* x, const float* gate, std::uint32_t n) noexcept {
-  for (std::uint32_t i = 0; i < n; ++i) x[i] *= gate[i] / (1.0f + exp_f32(-gate[i]));
+  for (std::uint32_t i = 0; i < n; ++i) x[i] *= gate[i] / (1.0f + exp_once(-gate[i]));
   zero_padding(x, n);
 }
 
 void softcap(float* x, std::uint32_t n, float limit) noexcept {
   for (std::uint32_t i = 0; i < n; ++i) {
     const float t = x[i] / limit;
-    const float e = exp_f32(-2.0f * std::fabs(t));
+    const float e = exp_once(-2.0f * std::fabs(t));
     x[i] = limit * std::copysign((1.0f - e) / (1.0f + e), t);
   }
   zero_padding(x, n);

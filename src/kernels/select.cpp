@@ -8,16 +8,20 @@ namespace minnow {
 std::size_t available_kernels(const Kernels** out) noexcept {
   std::size_t n = 0;
   out[n++] = &kReferenceKernels;
-#if defined(__x86_64__)
+#if MINNOW_SIMD >= 1 && defined(__x86_64__)
   const CpuFeatures cpu = cpu_features();
   if (!cpu.avx2_fma_f16c) return n;
   out[n++] = &kAvx2Kernels;
+#if MINNOW_SIMD >= 2
   if (cpu.avx_vnni && kVnniVexKernels.isa == Isa::vnni) out[n++] = &kVnniVexKernels;
   if (cpu.avx512_vnni_vl) out[n++] = &kVnniEvexKernels;
-#elif defined(__aarch64__)
+#endif
+#elif MINNOW_SIMD >= 1 && defined(__aarch64__)
   out[n++] = &kNeonKernels;
+#if MINNOW_SIMD >= 2
   if (cpu_features().dotprod) out[n++] = &kDotprodKernels;
-#elif defined(__arm__)
+#endif
+#elif MINNOW_SIMD >= 1 && defined(__arm__)
   if (cpu_features().neon_vfpv4 && kArmv7Kernels.isa == Isa::armv7) out[n++] = &kArmv7Kernels;
 #endif
   return n;

@@ -18,7 +18,7 @@ constexpr std::uint32_t kBins = 256;  // one byte of a key a pass
 constexpr std::uint32_t kTopShift = 24;
 
 // Keys order as floats do; both zeros have one.
-std::uint32_t key_of(float x) noexcept {
+[[gnu::always_inline]] inline std::uint32_t key_of(float x) noexcept {  // in every inner loop
   const std::uint32_t bits = bit_cast<std::uint32_t>(x + 0.0f);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
 }
@@ -60,7 +60,7 @@ struct Distribution {
     return exp_f64((static_cast<double>(logits[i]) - static_cast<double>(largest)) / static_cast<double>(temperature));
   }
   // threshold: a key of something finite
-  bool kept(std::size_t i, std::uint32_t threshold) const noexcept {
+  [[gnu::always_inline]] bool kept(std::size_t i, std::uint32_t threshold) const noexcept {
     const std::uint32_t key = key_of(logits[i]);
     return key >= threshold && key <= kHighestKey;
   }
