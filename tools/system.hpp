@@ -23,7 +23,6 @@ void prepare_process(int* argc, char*** argv);
 bool nobody_reads(int error);        // of a write to stdout
 bool stderr_is_terminal();
 std::vector<std::string> executable_paths();  // of this program, the surest first, as far as the system says
-std::uint64_t process_id();
 std::uint64_t peak_memory();         // largest resident size so far in bytes; 0 if the system does not say
 
 struct FileStatus {

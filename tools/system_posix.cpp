@@ -70,7 +70,6 @@ std::vector<std::string> executable_paths() {
   return out;
 }
 
-std::uint64_t process_id() { return static_cast<std::uint64_t>(getpid()); }
 
 // getrusage also counts what the parent had resident before exec, so Linux is asked for this program's own figure.
 std::uint64_t peak_memory() {

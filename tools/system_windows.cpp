@@ -3,6 +3,7 @@
 
 #if defined(_WIN32)
 
+#include "hosted/system.hpp"
 #include "hosted/windows.hpp"
 
 // After windows.hpp.
@@ -182,7 +183,6 @@ std::vector<std::string> executable_paths() {
   return {grown([](wchar_t* to, DWORD room) { return GetModuleFileNameW(nullptr, to, room); })};
 }
 
-std::uint64_t process_id() { return GetCurrentProcessId(); }
 
 std::uint64_t peak_memory() {
   PROCESS_MEMORY_COUNTERS counters = {};

@@ -22,5 +22,6 @@ int read_file(const char* path, Span<const std::byte>* out) noexcept;
 void release(Span<const std::byte> bytes) noexcept;
 
 std::uint32_t usable_cores() noexcept;  // by the calling thread; 0 if the system does not say
+std::uint64_t process_id() noexcept;     // another in a forked child
 
 }  // namespace minnow::system

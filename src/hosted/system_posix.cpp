@@ -117,6 +117,8 @@ std::uint32_t usable_cores() noexcept {
   return 0;
 }
 
+std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
+
 }  // namespace minnow::system
 
 #endif

@@ -111,6 +111,8 @@ std::uint32_t usable_cores() noexcept {
   return count;
 }
 
+std::uint64_t process_id() noexcept { return GetCurrentProcessId(); }
+
 }  // namespace minnow::system
 
 #endif

@@ -76,6 +76,7 @@ struct ThreadPool::State {
   std::chrono::steady_clock::duration alone_for = kFirstAlone;
   int futile = 0;  // runs in a row for which threads were woken, and which the caller finished before one came
   bool may_spin = true;
+  std::uint64_t process = 0;  // a forked child has none of the threads, and `mutex` as one of them may have held it
   std::uint32_t most_awake = 0;
   std::mutex mutex;
   std::condition_variable work;
@@ -140,7 +141,7 @@ bool ThreadPool::State::wake_workers(std::uint32_t wanted) noexcept {
   full_fence();  // either the caller counts a thread as asleep here, or that thread sees the jobs before it sleeps
   const std::uint32_t have = awake.load(std::memory_order_relaxed);
   wanted = std::min(wanted, most_awake);
-  if (have >= wanted) return false;
+  if (have >= wanted || system::process_id() != process) return false;
   { const std::lock_guard<std::mutex> lock(mutex); }  // a thread that is about to sleep now does
   for (std::uint32_t i = have; i < wanted; ++i) work.notify_one();
   return true;
@@ -200,6 +201,7 @@ Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
   pool.state_ = new (std::nothrow) State;
   if (pool.state_ == nullptr) return Status::io_error;
   State* const state = pool.state_;
+  state->process = system::process_id();
   state->may_spin = usable_cores() > 1;
   state->most_awake = usable_cores() - 1;
   try {
@@ -222,6 +224,7 @@ Status ThreadPool::create(std::uint32_t width, ThreadPool* out) noexcept {
 
 ThreadPool::~ThreadPool() {
   if (state_ == nullptr) return;
+  if (system::process_id() != state_->process) return;  // there is nothing to end, and what it held stays
   {
     const std::lock_guard<std::mutex> lock(state_->mutex);
     state_->stop.store(true, std::memory_order_relaxed);

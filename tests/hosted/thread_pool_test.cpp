@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -217,6 +218,30 @@ TEST_CASE("thread_pool: used by several threads, and by its own jobs") {
   };
   run(pool.executor(), 7, outer, &nested);
   CHECK(nested.counts.each_is(7));
+}
+
+TEST_CASE("thread_pool: in a forked child the caller does all jobs, and may destroy the pool") {
+  ThreadPool pool;
+  REQUIRE(ThreadPool::create(3, &pool) == Status::ok);
+  Counts counts(20);
+  for (int round = 1; round <= 20; ++round) {
+    run(pool.executor(), 20, Counts::job, &counts);
+    usleep(static_cast<useconds_t>(round * 10));  // the threads spin, go to sleep or sleep
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(20);  // it would wait for ever
+      for (int i = 0; i < 30; ++i) run(pool.executor(), 20, Counts::job, &counts);
+      pool = ThreadPool();
+      _exit(counts.each_is(round + 30) ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+  run(pool.executor(), 20, Counts::job, &counts);
+  CHECK(counts.each_is(21));
 }
 
 TEST_CASE("thread_pool: signals stay off its threads") {

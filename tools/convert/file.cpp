@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hosted/system.hpp"
 #include "tools/convert/refusal.hpp"
 #include "tools/signals.hpp"
 #include "tools/system.hpp"
