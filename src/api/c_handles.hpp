@@ -26,9 +26,6 @@ namespace minnow {
 
 inline minnow_status c_status(Status status) noexcept { return static_cast<minnow_status>(status); }
 
-// No struct of any version is larger. A struct_size beyond it was never set.
-inline constexpr std::size_t kLargestStruct = 4096;
-
 // Errors: bad_argument, misaligned.
 template <class Config>
 Status check_struct(const Config* given, std::size_t smallest) noexcept {

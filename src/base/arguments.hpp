@@ -5,6 +5,9 @@
 
 namespace minnow {
 
+// No struct that carries its size is larger, in any version: a struct_size beyond it was never set.
+inline constexpr std::size_t kLargestStruct = 4096;
+
 inline bool is_aligned(const void* p, std::size_t alignment) noexcept {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
@@ -28,10 +31,11 @@ Status check_room(const T* p, std::size_t count) noexcept {
   return count == 0 ? Status::ok : check_pointer(p);
 }
 
-// `count` elements that will be read: so many that they end within the address space.
+// `count` elements that will be read: no more than an object can have, all within the address space.
 template <class T>
 Status check_input(const T* p, std::size_t count) noexcept {
-  if (count > (UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(p)) / sizeof(T)) return Status::bad_argument;
+  const std::uintptr_t behind = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(p);
+  if (count > PTRDIFF_MAX / sizeof(T) || count > behind / sizeof(T)) return Status::bad_argument;
   return check_room(p, count);
 }
 

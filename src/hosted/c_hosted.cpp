@@ -79,7 +79,7 @@ uint32_t minnow_pool_width(const minnow_pool* pool) {
 minnow_status minnow_pool_use(minnow_pool* pool, minnow_session_config* config) {
   const minnow::Status callable = minnow::first_error(minnow::check_handle(pool), minnow::check_pointer(config));
   if (callable != minnow::Status::ok) return static_cast<minnow_status>(callable);
-  if (config->struct_size < sizeof *config) return MINNOW_BAD_ARGUMENT;
+  if (config->struct_size < sizeof *config || config->struct_size > minnow::kLargestStruct) return MINNOW_BAD_ARGUMENT;
   const minnow::Executor executor = pool->pool.executor();
   config->executor_run_or_null = executor.run;
   config->executor_self = executor.self;
