@@ -162,6 +162,12 @@ install: all $(if $(wildcard $(SHARED)),shared)
 	  -e 's|@TO_PREFIX@|$(shell echo '$(LIBDIR)/pkgconfig' | sed 's|[^/][^/]*|..|g')|' \
 	  tools/install/$$name.pc.in > '$(TO)/$(LIBDIR)'/pkgconfig/$$name.pc || exit; done
 
+# A host that forbids allocation, threads and every system call (Linux).
+forbidding: $(BUILD)/tests/forbidding $(BUILD)/minnow
+	@sh tests/api/forbidding.sh $(BUILD)
+$(BUILD)/tests/forbidding: $(BUILD)/obj/tests/api/forbidding.c.o $(BUILD)/libminnow.a
+	$(LINK) $^
+
 # Built by clang with its sanitizers, once: all tests (`make sanitised`), and the fuzz targets of tests/fuzz, which
 # `make fuzz` runs for FUZZ_SECONDS each.
 FUZZ_SECONDS ?= 30
@@ -239,6 +245,8 @@ clean:
 
 .PHONY: all amalgamation shared shared-libraries install run test doctest check instructions vnni golden programs \
   sanitised fuzz fuzz-programs clean force
+
+.PHONY: all run test forbidding doctest check instructions vnni golden programs sanitised fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 

@@ -35,7 +35,7 @@ TEST_CASE("arguments: opening a model") {
             &w.out.model, &w.out.fault);
   open.memory<2>(minnow_model_bytes()).pointer<4>().optional<5>();
   open.bad<0>(nullptr, MINNOW_BAD_ARGUMENT);
-  for (const std::size_t off : {1, 2, 4, 8}) {
+  for (const std::size_t off : {1u, 2u, 4u, 8u}) {
     open.bad<0>(reinterpret_cast<const char*>(w.file.data()) + off, MINNOW_MISALIGNED, {fault});
   }
   open.bad<0>(w.garbage, MINNOW_NOT_A_MODEL, {fault}).bad<0>(w.zeros, MINNOW_NOT_A_MODEL, {fault});

@@ -73,7 +73,7 @@ TEST_CASE("arguments: the memory of a session") {
               &w.out.session, &w.out.used);
   create.handle<0>().config<1>().pointer<4>().optional<5>();
   create.memory<2>(w.session_bytes, {{&w.out.used, sizeof w.out.used}});
-  for (const std::size_t off : {4, 8, 16, 32}) {
+  for (const std::size_t off : {4u, 8u, 16u, 32u}) {
     create.bad<2>(reinterpret_cast<char*>(w.spare.data()) + off, MINNOW_MISALIGNED);
   }
   for (const BadConfig& bad : bad_configs()) {
@@ -95,7 +95,7 @@ TEST_CASE("arguments: feeding") {
   Call all(w, "minnow_session_feed_all", minnow_session_feed_all, w.session, tokens, std::size_t{3}, w.out.rows,
            std::size_t{33});
   all.handle<0>().input<1>().pointer<3>().good<2>(0);
-  for (const std::size_t room : {0, 1, 32}) all.bad<4>(room, MINNOW_OUTPUT_TOO_SMALL);
+  for (const std::size_t room : {0u, 1u, 32u}) all.bad<4>(room, MINNOW_OUTPUT_TOO_SMALL);
   all.good<4>(SIZE_MAX).valid();
   CHECK(minnow_session_position(w.session) == 9);
   for (const minnow_token wrong : {-1, 11, INT32_MIN, INT32_MAX}) {
