@@ -6,7 +6,8 @@
 #                   make amalgamation: the library in one source, $(BUILD)/amalgamation
 #                   make shared: libminnow.so and libminnow_hosted.so, $(BUILD)/shared
 #                   make install PREFIX=/usr/local DESTDIR= LIBDIR=lib: program, libraries, headers, pkg-config files
-#                   make sanitised: all tests under clang's address and undefined behaviour sanitizers
+#                   make sanitised: all tests under clang's address and undefined behaviour sanitizers;
+#                   make forbidding: a host that forbids allocation, threads and system calls (Linux)
 #
 # BUILD=DIR         another build folder            CXXFLAGS=..  added to the flags below, so they win
 # WERROR=1          warnings are errors             RUNNER=..    an emulator that starts the tests
@@ -243,10 +244,8 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all amalgamation shared shared-libraries install run test doctest check instructions vnni golden programs \
+.PHONY: all amalgamation shared shared-libraries install run test forbidding doctest check instructions vnni golden programs \
   sanitised fuzz fuzz-programs clean force
-
-.PHONY: all run test forbidding doctest check instructions vnni golden programs sanitised fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
