@@ -80,7 +80,7 @@ PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp
 # and the rest of the core is as small as it can be: tests/check/size.sh tells how small.
 KERNEL_FLAGS := -O3
 WARM_FLAGS := -fno-align-functions -fno-align-jumps -fno-align-loops
-WARM := src/kernels/kernels_ref.cpp src/session/attention.cpp src/text/bpe.cpp
+WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(SIMD)),src/session/attention.cpp src/text/bpe.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
 
