@@ -35,6 +35,14 @@ ALONE := -static
 ifeq ($(origin AR),file)
 AR := $(shell $(CXX) -print-prog-name=ar)
 endif
+# GCC aligns the stack there to 16 bytes alone (GCC bug 54412), so the assembler must make its moves of 32 unaligned.
+UNALIGNED := $(if $(findstring clang,$(shell $(CXX) --version)),,-Wa,-muse-unaligned-vector-move)
+ifneq ($(and $(filter x86_64-%,$(TARGET)),$(UNALIGNED)),)
+ifneq ($(shell echo | $(CXX) $(UNALIGNED) -c -x c++ -o /dev/null - 2>&1),)
+$(error minnow for Windows needs binutils 2.38 or later, whose assembler takes -muse-unaligned-vector-move)
+endif
+FLAGS_OF_TARGET := $(UNALIGNED)
+endif
 endif
 
 CORE_SOURCES := $(sort $(filter-out src/hosted/%,$(wildcard src/*/*.cpp)))
@@ -57,7 +65,7 @@ UNWIND := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),,-fn
 
 # No contraction: fused multiply-add only where the source says so, else results would differ between machines.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
-FLAGS := -O2 -fvisibility=hidden -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) -Isrc -Isrc/include -I.
+FLAGS := -O2 -fvisibility=hidden -ffp-contract=off -fno-math-errno -D_FILE_OFFSET_BITS=64 $(WARNINGS) $(FLAGS_OF_TARGET) -Isrc -Isrc/include -I.
 CORE_FLAGS := -fno-exceptions -fno-rtti $(UNWIND)
 # The code of a test runs once, and most of it is checks: without optimisation it is compiled in half the time. Busy
 # tests compute much themselves.

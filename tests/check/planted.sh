@@ -45,7 +45,7 @@ expect() {
 }
 
 clean_tree
-for check in layering file_length weak_symbols core_symbols hosted_symbols static_initialisers headers; do
+for check in layering file_length weak_symbols core_symbols hosted_symbols static_initialisers aligned_vectors headers; do
   sh "$here/$check.sh" build || { echo "planted.sh: $check fails on a clean tree"; failed=1; }
 done
 
@@ -67,6 +67,19 @@ float core(float x) { return std::exp(x); }'; expect core_symbols expf
 library 'int other(); int core() { static int once = other(); return once; } int other() { return 1; }'
 expect core_symbols __cxa_guard_acquire
 library 'int other(); int value = other();'; expect static_initialisers init_array
+# A move as GCC would write it without -Wa,-muse-unaligned-vector-move, and the same with it; where MinGW is.
+if command -v x86_64-w64-mingw32-g++-posix > /dev/null; then
+  native=$CXX
+  CXX=x86_64-w64-mingw32-g++-posix
+  export CXX
+  move='void core() { __asm__ volatile("vmovaps %ymm0, 32(%rsp)"); }'
+  library "$move"; expect aligned_vectors 'vmovaps %ymm0,0x20(%rsp)'
+  CXX="$CXX -Wa,-muse-unaligned-vector-move"
+  library "$move"
+  sh "$here/aligned_vectors.sh" build || { echo 'planted.sh: the assembler has no cure for aligned moves'; failed=1; }
+  CXX=$native
+  clean_tree
+fi
 library 'int other(); int value = other();' _hosted; expect static_initialisers init_array
 library 'thread_local int value = 1; int core() { return value++; }'; expect static_initialisers tdata
 library 'thread_local int value; int hosted() { return value++; }' _hosted; expect static_initialisers tbss
