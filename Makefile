@@ -196,7 +196,9 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
-folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter tests/%,$<),$(test_flags))
+# Also for shared objects of others. The core, whose names are all hidden, fits them as a compiler makes it by default.
+PIC := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),,-fPIC)
+folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/hosted/%,$<),$(PIC)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
 LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(ALONE) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
