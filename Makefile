@@ -2,6 +2,8 @@
 # make run          text from the shipped model
 # make test         all tests; make check: rules that no compiler enforces; make golden SHARED=DIR: outside models;
 #                   make instructions: no kernel takes more instructions than it did (UPDATE=1 keeps what they take now);
+#                   make size: the core by layer and section (UPDATE=1 keeps it as what `make check` expects)
+#                   make small: BUILD-small/minnow, static, with the reference and the smallest instruction set beside it
 #                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
 #                   make amalgamation: the library in one source, $(BUILD)/amalgamation
 #                   make shared: libminnow.so and libminnow_hosted.so, $(BUILD)/shared
@@ -240,6 +242,16 @@ doctest:
 check: all
 	@CXX='$(CXX)' NM='$(NM)' sh tests/check/all.sh $(BUILD)
 
+size: $(BUILD)/libminnow.a
+	@CXX='$(CXX)' sh tests/check/size.sh $(BUILD) $(if $(UPDATE),--update,--table)
+
+# One file without anything that it does not use.
+SMALL := $(BUILD)-small
+small:
+	+@$(MAKE) BUILD=$(SMALL) SIMD=one CXXFLAGS='-ffunction-sections -fdata-sections $(CXXFLAGS)' \
+	  LDFLAGS='-static -s -Wl,--gc-sections $(LDFLAGS)' $(SMALL)/minnow
+	@size $(SMALL)/minnow && ls -l $(SMALL)/minnow
+
 instructions: $(BUILD)/tests/count_kernels
 	@CXX='$(CXX)' sh tests/check/instructions.sh $(BUILD) $(if $(UPDATE),--update)
 
@@ -254,7 +266,7 @@ golden: $(BUILD)/minnow $(TEST_PROGRAMS) $(if $(GPT2_RANKS),$(BUILD)/tests/run)
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all amalgamation shared shared-libraries install run test forbidding doctest check instructions vnni golden programs \
+.PHONY: all amalgamation shared shared-libraries install run test forbidding doctest check size small instructions vnni golden programs \
   sanitised fuzz fuzz-programs clean force
 .DELETE_ON_ERROR:
 .SUFFIXES:

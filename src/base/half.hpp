@@ -10,7 +10,7 @@ using Half = std::uint16_t;  // bits of a binary16
 
 inline constexpr float kHalfMax = 65504.0f;
 
-inline float half_to_float(Half h) noexcept {
+[[gnu::always_inline]] inline float half_to_float(Half h) noexcept {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
   const std::uint32_t magnitude = h & 0x7fffu;
   if (magnitude >= 0x7c00u) return bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);

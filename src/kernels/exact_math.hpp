@@ -14,7 +14,7 @@ namespace minnow {
 // a * b + c with one rounding. Not every C library's fmaf is right, so where the CPU is not known to have the
 // instruction: the product of two floats is exact in double; the sum is rounded to odd (Boldo, Melquiond: Emulation of
 // FMA and Correctly Rounded Sums, 2008), which makes the second rounding, to float, harmless.
-inline float fused(float a, float b, float c) noexcept {
+[[gnu::always_inline]] inline float fused(float a, float b, float c) noexcept {
 #if defined(__FP_FAST_FMAF)
   return __builtin_fmaf(a, b, c);
 #else

@@ -166,7 +166,7 @@ std::uint32_t end_of_stretch(const TokenizerView& view, std::uint32_t begin, std
   std::uint32_t end = view.header->n_pieces;
   while (begin < end) {
     const std::uint32_t middle = begin + (end - begin) / 2;
-    if (view.piece(view.sorted[middle]).substr(0, piece.size()) == piece) {
+    if (text_at(view.piece(view.sorted[middle]), 0, piece.size()) == piece) {
       begin = middle + 1;
     } else {
       end = middle;
@@ -212,7 +212,7 @@ Status check_merge(const TokenizerView& view, const Merge& merge, Fault* fault) 
   const std::string_view left = view.piece(merge.left);
   const std::string_view right = view.piece(merge.right);
   const std::string_view result = view.piece(merge.result);
-  if (result.size() != left.size() + right.size() || result.substr(0, left.size()) != left ||
+  if (result.size() != left.size() + right.size() || text_at(result, 0, left.size()) != left ||
       text_at(result, left.size()) != right) {
     return corrupt(fault, "tokenizer: the result of a merge is not its two parts together", offset + 12, merge.result);
   }

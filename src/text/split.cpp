@@ -79,7 +79,7 @@ std::size_t gpt2_cut(std::string_view text, std::size_t limit) noexcept {
     Character before = {CharClass::other, 1};
     for (std::size_t length = 1; length <= 4 && length <= at; ++length) {
       if ((static_cast<unsigned char>(text[at - length]) & 0xc0) == 0x80) continue;
-      const Character found = character_at(text.substr(0, at), at - length);
+      const Character found = character_at(text_at(text, 0, at), at - length);
       if (found.length == length) before = found;
       break;
     }

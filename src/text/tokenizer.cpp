@@ -149,13 +149,13 @@ class Encoder {
     Bpe bpe(view_, &merging);
     while (!text.empty()) {
       const std::size_t length = part_length(text);
-      Part part = {text.substr(0, length), space_first};
+      Part part = {text_at(text, 0, length), space_first};
       const Span<Token> room = out_.from(result_.tokens);
       std::size_t tokens = 0;
       std::size_t known = 0;
       Status status = bpe.encode(part, room, &tokens, &known);
       if (status == Status::bad_argument) {  // what stands before the character that has no id
-        part.text = part.text.substr(0, known - (space_first ? 1 : 0));
+        part.text = text_at(part.text, 0, known - (space_first ? 1 : 0));
         MINNOW_TRY(bpe.encode(part, room, &tokens, &known));
         status = Status::bad_argument;
       }

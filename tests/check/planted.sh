@@ -8,6 +8,7 @@ trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 CXX=${CXX:-c++}
 failed=0
+export PINS=pins  # of size.sh
 
 # A tree that breaks no rule.
 clean_tree() {
@@ -19,10 +20,11 @@ clean_tree() {
   echo '#include "minnow/types.hpp"' > src/include/minnow/hosted.hpp
   echo '#include "minnow/types.hpp"' > src/base/bits.hpp
   echo '#include "base/bits.hpp"' > src/kernels/kernels.hpp
-  touch Makefile CMakeLists.txt
+  touch Makefile CMakeLists.txt src/kernels/kernels_avx2.cpp
   library 'int core(int x) { return x + 1; }'
   library 'int hosted(int x) { return x + 1; }' _hosted
   cp build/core.o build/obj/src/kernels/kernels_avx2.cpp.o
+  sh "$here/size.sh" build --update
 }
 library() {  # library SOURCE [_hosted]
   echo "$1" > build/core.cpp
@@ -45,7 +47,7 @@ expect() {
 }
 
 clean_tree
-for check in layering file_length weak_symbols core_symbols hosted_symbols static_initialisers aligned_vectors headers; do
+for check in layering file_length weak_symbols core_symbols hosted_symbols static_initialisers aligned_vectors size headers; do
   sh "$here/$check.sh" build || { echo "planted.sh: $check fails on a clean tree"; failed=1; }
 done
 
@@ -59,6 +61,12 @@ yes '// line' | head -401 > src/base/long.cpp; expect file_length 'src/base/long
 library 'inline int shared(int x) { return x; } int (*get())(int) { return shared; }'
 cp build/core.o build/obj/src/kernels/kernels_avx2.cpp.o; expect weak_symbols 'shared(int)'
 rm build/obj/src/kernels/*; expect weak_symbols 'no instruction-set objects'
+sized() { library "$1"; cp build/core.o build/obj/src/kernels/kernels_avx2.cpp.o; }
+sized 'extern const char core[170000] = {1};'; expect size 'all: .* at most 163840'
+sized 'extern const char core[100] = {1};'; expect size 'kernels: .* before'
+sized 'int core[100];'; expect size '400 of bss'
+sized 'int core = 1;'; expect size '4 bytes of data'
+rm build/obj/src/kernels/*; expect size 'no objects of the core'
 library 'int* core() { return new int; }'; expect core_symbols _Znwm
 library '#include <cstdio>
 void core() { std::puts(""); }'; expect core_symbols puts
