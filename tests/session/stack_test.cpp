@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "text/bpe.hpp"
+
 using namespace minnow;
 using namespace minnow::test;
 
@@ -161,6 +163,22 @@ AlignedBytes read_model(const std::string& path) {
   return file;
 }
 
+// The second way through a long part, which few texts need: with the block of memory that Tokenizer::encode holds then.
+struct Forward {
+  AlignedBytes section;
+  std::string text;
+  std::vector<Token> ids;
+  bool ok = false;
+};
+void* encode_forward(void* arg) {
+  Forward& f = *static_cast<Forward*>(arg);
+  Merging merging;
+  Bpe bpe(view_tokenizer(f.section.data()), &merging);
+  std::size_t tokens = 0, bytes = 0;
+  f.ok = bpe.encode_forward({f.text}, {f.ids.data(), f.ids.size()}, &tokens, &bytes) == Status::ok && tokens > 1;
+  return nullptr;
+}
+
 struct Picking {
   std::vector<float> logits;
   bool ok = false;
@@ -203,6 +221,32 @@ TEST_CASE("stack: text of every kind of vocabulary stays below 64 KiB") {
     MESSAGE(std::string(name) << ": " << depth << " bytes of stack");
     CHECK(depth < kLimit);
   }
+}
+
+TEST_CASE("stack: a long part that windows do not cut stays below 64 KiB") {
+  HandTokenizer t;
+  t.kind = 3;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    t.pieces.push_back(std::string(1, static_cast<char>(byte)));
+    t.byte_id.push_back(byte);
+  }
+  std::string piece = "ab";
+  for (std::uint32_t id = 256; piece.size() <= kMaxMergedBytes; ++id, piece += piece) {
+    const std::uint32_t half = id == 256 ? 'a' : id - 1;
+    t.merges.push_back({half, id == 256 ? 'b' : half, id, id});
+    t.pieces.push_back(piece);
+  }
+  Forward f;
+  const std::string raw = t.finish().section();
+  f.section = AlignedBytes(raw.size());
+  std::memcpy(f.section.data(), raw.data(), raw.size());
+  for (int i = 0; i < 5000; ++i) f.text += i % 300 == 0 ? "b" : "ab";
+  f.ids.resize(f.text.size());
+  const std::size_t depth = depth_of(encode_forward, &f);
+  CHECK(f.ok);
+  MESSAGE(depth << " bytes of stack");
+  CHECK(depth > 32 * 1024);
+  CHECK(depth < kLimit);
 }
 
 TEST_CASE("stack: picking from a large vocabulary stays below 4 KiB") {
