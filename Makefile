@@ -93,6 +93,8 @@ WARM_FLAGS := -fno-align-functions -fno-align-jumps -fno-align-loops
 WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(SIMD)),src/session/attention.cpp src/text/bpe.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
+# For the program but tools/quantise, which computes: where it only has to be right, -O0 compiles it in half the time.
+TOOL_FLAGS :=
 
 # Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
 # files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
@@ -200,7 +202,8 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
 
 # Also for shared objects of others. The core, whose names are all hidden, fits them as a compiler makes it by default.
 PIC := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),,-fPIC)
-folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/hosted/%,$<),$(PIC)) $(if $(filter tests/%,$<),$(test_flags))
+folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/hosted/%,$<),$(PIC)) \
+  $(if $(filter tools/%,$(filter-out tools/quantise/%,$<)),$(TOOL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
 LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(ALONE) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
@@ -216,7 +219,8 @@ $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
-USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TEST_FLAGS) $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
+USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TOOL_FLAGS) $(TEST_FLAGS) \
+  $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(USED)' | cmp -s - $@ || echo '$(USED)' > $@

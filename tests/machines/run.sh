@@ -29,7 +29,7 @@ fail() {
 cross() {
   local build=$1 cxx=$2
   shift 2
-  make -s WERROR=1 "CXX=${LAUNCHER-} $cxx" "BUILD=$build" LDFLAGS=-static "$@" "$build/libminnow.a" "$build/tests/logit_hash" \
+  make -s WERROR=1 "CXX=${LAUNCHER-} $cxx" "BUILD=$build" TOOL_FLAGS=-O0 LDFLAGS=-static "$@" "$build/libminnow.a" "$build/tests/logit_hash" \
     > "$work/log" 2>&1 &&
     walk "$build" "${cxx/g++/gcc}" 2> "$work/log" || { fail "$build: does not build"; return 1; }
 }

@@ -147,3 +147,27 @@ TEST_CASE("memory: options out of range are refused by status") {
   CHECK(Session::memory_needed(Model{}, {}, &bytes) == Status::wrong_state);
   CHECK(Session::memory_needed(model, {}, nullptr) == Status::bad_argument);
 }
+
+TEST_CASE("memory: a session beyond 4 GiB has a figure where addresses have 64 bits, and is too large elsewhere") {
+  HandShape shape = rotary_shape(0);
+  shape.n_layer = 4, shape.block_size = 1u << 22;
+  const AlignedBytes file = hand_built(shape);
+  const Model model = open_model(file);
+  AlignedBytes memory(1 << 16);
+  Session session;
+  std::size_t bytes = 7;
+  std::size_t told = 7;
+  const Status status = Session::memory_needed(model, {}, &bytes);
+  CHECK(Session::create(model, {}, {memory.data(), memory.size()}, &session, &told) == Status::memory_too_small);
+  CHECK(told == bytes);
+  if (sizeof(void*) == 8) {
+    CHECK(status == Status::ok);
+    CHECK(bytes / shape.block_size >= 4 * (4 * 12 + 4 * 16) * sizeof(float));  // keys, and values padded to 8
+  } else {
+    CHECK(status == Status::memory_too_small);
+    CHECK(bytes == 7);
+  }
+  SessionConfig less;
+  less.context = 64;
+  CHECK(Session::memory_needed(model, less, &bytes) == Status::ok);
+}
