@@ -3,7 +3,9 @@
 // runs it.
 #include "tests/kernels/vnni_trap.hpp"
 
-#if MINNOW_VNNI_TRAP
+#include "kernels/kernels.hpp"
+
+#if MINNOW_VNNI_TRAP && MINNOW_SIMD >= 2
 
 #include <doctest/doctest.h>
 

@@ -61,14 +61,18 @@ std::uint64_t multiply_int8(std::uint64_t rounds) {
 const LimitLoops kPortableLoops = {read, multiply_float, multiply_int8};
 
 const LimitLoops& limit_loops(const Kernels& kernels) {
-#if defined(__x86_64__)
+#if MINNOW_SIMD >= 1 && defined(__x86_64__)
   if (&kernels == &kAvx2Kernels) return kAvx2Loops;
+#if MINNOW_SIMD >= 2
   if (&kernels == &kVnniEvexKernels) return kVnniEvexLoops;
   if (&kernels == &kVnniVexKernels) return kVnniVexLoops;
-#elif defined(__aarch64__)
+#endif
+#elif MINNOW_SIMD >= 1 && defined(__aarch64__)
   if (&kernels == &kNeonKernels) return kNeonLoops;
+#if MINNOW_SIMD >= 2
   if (&kernels == &kDotprodKernels) return kDotprodLoops;
-#elif defined(__arm__)
+#endif
+#elif MINNOW_SIMD >= 1 && defined(__arm__)
   if (&kernels == &kArmv7Kernels) return kArmv7Loops;
 #endif
   static_cast<void>(kernels);
