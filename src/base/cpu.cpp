@@ -1,4 +1,5 @@
-// CPU detection: cpuid and xgetbv on x86-64 (Intel SDM volume 2, CPUID), the kernel's HWCAP on Arm Linux.
+// CPU detection: cpuid and xgetbv on x86-64 (Intel SDM volume 2, CPUID), the kernel's HWCAP on Arm Linux, its sysctl on
+// Apple's systems.
 #include "base/cpu.hpp"
 
 #if defined(__x86_64__)
@@ -51,6 +52,23 @@ namespace minnow {
 CpuFeatures cpu_features() noexcept {
   CpuFeatures cpu;
   cpu.dotprod = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+  return cpu;
+}
+}  // namespace minnow
+
+#elif defined(__aarch64__) && defined(__APPLE__)
+
+#include <sys/sysctl.h>
+
+#include <cstddef>
+
+namespace minnow {
+// The name is not there on systems before macOS 11, which no such CPU runs.
+CpuFeatures cpu_features() noexcept {
+  CpuFeatures cpu;
+  int found = 0;
+  std::size_t bytes = sizeof found;
+  cpu.dotprod = sysctlbyname("hw.optional.arm.FEAT_DotProd", &found, &bytes, nullptr, 0) == 0 && found != 0;
   return cpu;
 }
 }  // namespace minnow

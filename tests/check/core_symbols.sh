@@ -1,7 +1,7 @@
 #!/bin/sh
 # The core library needs only these symbols from outside: no allocator, stdio, exit, environment, lock or libm.
 # core_symbols.sh BUILD
-allowed='^(bcmp|mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
+allowed='^(bcmp|mem(cpy|move|set|cmp|chr)|__mem(cpy|move|set)_chk|strlen|getauxval|sysctlbyname|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail)$'
 # What gcc calls for integer division and conversion where the CPU has no instruction: part of the compiler.
 allowed="$allowed|^__aeabi_(ui|ul|l)div(mod)?\$|^__aeabi_u?l2d\$"
 # And what it calls on Windows where a function's variables exceed a page.
