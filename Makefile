@@ -89,7 +89,8 @@ PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp
 # The kernels' inner loops gain 10 to 30 % from -O3; nothing else does. What else is hot has -O2, with nothing aligned,
 # and the rest of the core is as small as it can be: tests/check/size.sh tells how small.
 KERNEL_FLAGS := -O3
-WARM_FLAGS := -fno-align-functions -fno-align-jumps -fno-align-loops
+accepted = $(shell $(CXX) -Werror $(1) -E -x c++ /dev/null >/dev/null 2>&1 && echo $(1))
+WARM_FLAGS := -fno-align-functions $(call accepted,-fno-align-jumps -fno-align-loops)
 WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(SIMD)),src/session/attention.cpp src/text/bpe.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
@@ -98,7 +99,6 @@ TOOL_FLAGS :=
 
 # Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
 # files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
-accepted = $(shell $(CXX) $(1) -E -x c++ /dev/null >/dev/null 2>&1 && echo $(1))
 isa_flags =
 ifneq ($(filter x86_64-%,$(TARGET)),)
 AVX2 := -mavx2 -mfma -mf16c

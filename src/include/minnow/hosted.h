@@ -1,7 +1,8 @@
 /* hosted.hpp in C99, for programs that have an operating system: the bytes of a model file and a pool of threads. In
  * libminnow_hosted.a, which needs the C++ library; these two may allocate and block, and nothing in the core needs
  * them. Handles live in the caller's memory as those of minnow.h do (MINNOW_HANDLE_BYTES is enough for each), but hold
- * what the system gave, so they need to be closed and destroyed, and not to be moved. Arguments are checked as there. */
+ * what the system gave, so they need to be closed and destroyed, and not to be moved. Arguments are checked as there.
+ */
 #ifndef MINNOW_HOSTED_H
 #define MINNOW_HOSTED_H
 

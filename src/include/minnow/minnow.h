@@ -5,8 +5,8 @@
  * loop of one's own.
  *
  * The caller owns every byte. Handles live in memory that the caller gives, need no destruction, and are valid as long
- * as that memory and everything they were made from; what is copied or moved elsewhere by the byte is no handle. A model
- * or tokenizer may be shared by threads; a session or sampler belongs to one thread at a time.
+ * as that memory and everything they were made from; what is copied or moved elsewhere by the byte is no handle. A
+ * model or tokenizer may be shared by threads; a session or sampler belongs to one thread at a time.
  *
  * Arguments are checked before anything else happens:
  *   MINNOW_BAD_ARGUMENT  a null pointer, unless its name ends in _or_null or the size beside it is 0; a size that no
@@ -157,8 +157,9 @@ typedef struct {
   minnow_when_full when_full;
   minnow_isa isa;
   uint32_t executor_width; /* jobs that may run at once, 1 .. MINNOW_MAX_WORKERS; 1 with a null executor_run */
-  /* Runs job(arg, 0), .. job(arg, jobs - 1) once each, in any order, on any threads, and returns when all are done; null:
-   * the calling thread does all. `jobs` may be more or less than the width. */
+  /* Runs job(arg, 0), .. job(arg, jobs - 1) once each, in any order, on any threads, and returns when all are done;
+   * null: the calling thread does all. `jobs` may be more or less than the width; run is called many times a token.
+   * What was written before the call is seen by the jobs, and what these wrote after it. */
   void (*executor_run_or_null)(void* self, uint32_t jobs, minnow_job job, void* arg);
   void* executor_self;
 } minnow_session_config;
@@ -174,8 +175,8 @@ minnow_status minnow_session_memory_needed(const minnow_model* model, const minn
 minnow_status minnow_session_create(const minnow_model* model, const minnow_session_config* config_or_null,
                                     void* memory, size_t memory_size, minnow_session** out, size_t* needed_or_null);
 
-/* Appends tokens, each in 0 .. vocab_size-1, or nothing at all. MINNOW_BAD_ARGUMENT and MINNOW_CONTEXT_FULL: nothing was
- * fed; MINNOW_NUMERIC: they were fed, and there are no logits. */
+/* Appends tokens, each in 0 .. vocab_size-1, or nothing at all. MINNOW_BAD_ARGUMENT and MINNOW_CONTEXT_FULL: nothing
+ * was fed; MINNOW_NUMERIC: they were fed, and there are no logits. */
 minnow_status minnow_session_feed(minnow_session* session, const minnow_token* tokens, size_t count);
 /* Also keeps the logits after every token: logits[count][vocab_size], `room` floats, else MINNOW_OUTPUT_TOO_SMALL and
  * nothing was fed. */

@@ -1,9 +1,34 @@
 // minnow's C++ interface, in the order in which data flows: Model, Session, Tokenizer, Sampler, generate().
 //
 // The caller owns every byte: a Model and a Tokenizer are views over file bytes, a Session is carved out of one block.
-// Nothing here allocates, throws, prints, locks, or reads files and environment. A Model or Tokenizer may be shared by
-// threads; a Session or Sampler belongs to one thread at a time. Output parameters are untouched on failure unless
-// their comment says otherwise. These classes are handles: copying one copies pointers, not the bytes behind them.
+// Nothing here allocates, throws, prints, locks, or reads files, environment and locale. A Model or Tokenizer may be
+// shared by threads; a Session or Sampler belongs to one thread at a time. These classes are handles: copying one
+// copies pointers, not the bytes behind them, so that two copies of a Session are one sequence. None needs destruction;
+// each is valid as long as what it was made from.
+//
+//   Model model;              // `file`: the model file's bytes, on a 16-byte boundary (hosted.hpp maps it)
+//   Status status = Model::open(file, &model);
+//   std::size_t bytes = 0;    // each step only if the one before was ok
+//   status = Session::memory_needed(model, {}, &bytes);
+//   Session session;          // `memory`: a Span of that many bytes, on kAlign
+//   status = Session::create(model, {}, memory, &session);
+//   Tokenizer tokenizer;
+//   status = Tokenizer::open(model, &tokenizer);
+//   Sampler sampler;
+//   status = Sampler::create({}, &sampler);
+//   Token ids[64];
+//   EncodeResult prompt;
+//   status = tokenizer.encode("Once", {ids, 64}, &prompt);
+//   GenerateConfig config;    // with on_text, which takes the text
+//   status = generate(session, &tokenizer, sampler, {ids, prompt.tokens}, config);
+//
+// Arguments are checked first: bad_argument for null pointers whose name does not end in _or_null, and for sizes that
+// no memory has (a null span of size 0 is none); misaligned for spans that are not aligned as their type is;
+// wrong_state for handles that were never made. Output parameters are untouched on failure unless their comment says
+// otherwise.
+//
+// Results are the same bits on every machine, whatever the options of speed and memory. Whatever rounding, flushing of
+// denormals and traps a host has set on a thread, nothing here heeds it, and it is as it was afterwards.
 #pragma once
 
 #include <string_view>
@@ -58,8 +83,11 @@ class Model {
   Span<const std::byte> file_;
 };
 
-// Runs jobs 0 .. jobs-1, in any order and on any threads, and returns when all are done. Null `run`: the calling
-// thread. Jobs never throw and never wait for one another, so running them one after the other is correct.
+// The host's way to run work on threads: run() calls job(arg, 0), .. job(arg, jobs - 1) once each, in any order and on
+// any threads, and returns when all are done; what the caller wrote before is seen by the jobs, and what these wrote by
+// the caller afterwards. Null `run`: the calling thread does all. Jobs never throw and never wait for one another, so
+// running them one after the other is correct. run() is called many times a token, with up to 4 jobs a worker; it must
+// not throw, and gets wrong_state from the session that it works for.
 using Job = void (*)(void* arg, std::uint32_t index);
 struct Executor {
   void (*run)(void* self, std::uint32_t jobs, Job job, void* arg) = nullptr;
@@ -94,15 +122,16 @@ class Session {
 
   // Appends tokens to the sequence; logits() then predicts what follows the last one. When the context is full,
   // WhenFull decides. Tokens are ids below vocab_size, or nothing is fed. No tokens: nothing happens.
-  // Errors: wrong_state, bad_argument, context_full (nothing was fed), numeric (the tokens were fed; logits() is
-  // empty).
+  // Errors: wrong_state (never made, or inside a callback of generate() or an executor), bad_argument, misaligned,
+  // context_full (nothing was fed by any of these), numeric (the tokens were fed; logits() is empty).
   Status feed(Span<const Token> tokens) noexcept;
 
   // The same, and keeps the logits after every token: logits[tokens.size()][vocab_size], row-major.
   // Errors: also output_too_small (nothing was fed). After numeric, rows from the failing one on are unspecified.
   Status feed(Span<const Token> tokens, Span<float> logits) noexcept;
 
-  // [vocab_size] after the last token; empty before the first. Valid until the next feed() or reset().
+  // [vocab_size] after the last token; empty before the first, and after rewind(). Valid until the next feed(),
+  // rewind() or reset(). For a Sampler: logits().first(model().n_tokens).
   Span<const float> logits() const noexcept;
 
   std::uint32_t position() const noexcept;  // tokens now in the KV cache, 0 .. context()
@@ -118,7 +147,7 @@ class Session {
   // the newest tokens when the oldest went; nothing is dropped).
   Status rewind(std::uint32_t tokens) noexcept;
 
-  // Forgets the sequence; the memory stays. Does nothing inside a callback of generate().
+  // Forgets the sequence; the memory stays. Does nothing inside a callback of generate() or an executor.
   void reset() noexcept;
 
  private:
@@ -196,8 +225,9 @@ class Sampler {
   std::uint64_t index_ = 0;
 };
 
-// The callbacks of generate(). Return false to stop. They must not throw; the session that is generating refuses to be
-// fed by them (wrong_state). Generated text comes in order, whole characters only.
+// The callbacks of generate(), on the thread that called it. Return false to stop. They must not throw; the session
+// that is generating refuses to be fed by them (wrong_state). Generated text comes in order, whole characters only, and
+// is valid during the call.
 using TextSink = bool (*)(void* user, std::string_view text);
 // Every generated token, as it is picked and before its text.
 using TokenSink = bool (*)(void* user, Token token);
