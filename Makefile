@@ -91,7 +91,8 @@ PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp
 KERNEL_FLAGS := -O3
 accepted = $(shell $(CXX) -Werror $(1) -E -x c++ /dev/null >/dev/null 2>&1 && echo $(1))
 WARM_FLAGS := -fno-align-functions $(call accepted,-fno-align-jumps -fno-align-loops)
-WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(SIMD)),src/session/attention.cpp src/text/bpe.cpp)
+WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(SIMD)),src/session/attention.cpp \
+  src/text/bpe.cpp src/text/split.cpp src/text/tokenizer.cpp src/text/unicode_classes.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
 # For the program but tools/quantise, which computes: where it only has to be right, -O0 compiles it in half the time.
