@@ -42,16 +42,19 @@ std::vector<unsigned char> World::bytes() const {
 }
 
 bool World::same(const std::vector<unsigned char>& before, std::initializer_list<Exempt> exempt) const {
-  const std::vector<unsigned char> after = bytes();
   std::size_t at = 0;
   for (const Exempt& region : regions()) {
     const auto* const begin = static_cast<const unsigned char*>(region.at);
+    if (std::memcmp(before.data() + at, begin, region.bytes) == 0) {
+      at += region.bytes;
+      continue;
+    }
     for (std::size_t i = 0; i < region.bytes; ++i, ++at) {
       const bool may_change = std::any_of(exempt.begin(), exempt.end(), [&](const Exempt& e) {
         const auto* const from = static_cast<const unsigned char*>(e.at);
         return begin + i >= from && begin + i < from + e.bytes;
       });
-      if (!may_change && before[at] != after[at]) return false;
+      if (!may_change && before[at] != begin[i]) return false;
     }
   }
   return true;
