@@ -330,6 +330,7 @@ function put_preface() {
   put("// same bits. Not with -ffast-math, nor with clang's -ffp-contract=fast, which no pragma takes back. -O3 makes prompts")
   put("// and steps some percent faster. Exceptions and RTTI may be on or off. Define")
   put("//     MINNOW_NO_HOSTED  to leave out FileMap and ThreadPool: no operating system, no -pthread")
+  put("//     MINNOW_SIMD       0 or 1 for the reference alone or the smallest instruction set beside it, instead of all")
   put("//     MINNOW_SHARED     to export the public names from a shared library that this file is part of; else they are")
   put("//                       hidden, so that two shared objects of one process may each hold a copy")
   put("#if defined(_MSC_VER) && !defined(__clang__)")
