@@ -305,17 +305,18 @@ function put_public(path,    i, text, name, hosted) {
     else put(text)
   }
 }
-function put_header(name, extension,    i, hosted) {
+function put_header(name, extension,    i, path, hosted) {
   file = out "/" name
   last = "x"
   put("/* minnow " version ", " name ": the public headers in one, written by `make amalgamation` of the library's source. */")
   if (extension == "hpp") put("#pragma once")
   put("")
-  for (i = 1; i <= n_headers; ++i) {
-    if (headers[i] !~ ("\\." extension "$")) continue
-    hosted = headers[i] ~ /hosted/
+  for (i = 1; i <= 2 * n_headers; ++i) {  # first the core's, since the hosted ones include them
+    path = headers[(i - 1) % n_headers + 1]
+    hosted = path ~ /hosted/
+    if (path !~ ("\\." extension "$") || hosted != (i > n_headers)) continue
     if (hosted) put("#if !defined(MINNOW_NO_HOSTED)")
-    put_public(headers[i])
+    put_public(path)
     if (hosted) put("#endif  /* !MINNOW_NO_HOSTED */")
   }
   close(file)

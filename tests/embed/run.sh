@@ -63,6 +63,7 @@ package static "$cmake_build"
 package shared "$work/subdirectory/build"
 
 fresh pkg_config
+export LD_LIBRARY_PATH="$work/moved/lib"  # should shared libraries have been made
 (make -s BUILD="$build" PREFIX=/opt/minnow DESTDIR="$work/stage" install && mv "$work/stage/opt/minnow" "$work/moved" &&
   "$work/moved/bin/minnow" bake "$model" --object "$work/pkg_config/model.o" --name model &&
   cd "$work/pkg_config" && PKG_CONFIG_PATH=$work/moved/lib/pkgconfig make story story_c no_heap) > "$work/log" 2>&1 &&
@@ -87,10 +88,10 @@ is 'one file without the hosted part, linked by cc' $?
 
 # README: its program is story.cpp; its commands are those of the projects and of this script.
 section=$(sed -n '/^## Embedding$/,/^## /p' README.md)
-echo "$section" | awk '/^```$/ { inside = 0 } inside { print } /^```cpp$/ { inside = 1 }' | cmp - tests/embed/story.cpp
+printf '%s\n' "$section" | awk '/^```$/ { inside = 0 } inside { print } /^```cpp$/ { inside = 1 }' | cmp - tests/embed/story.cpp
 is "README's program is tests/embed/story.cpp" $?
-commands=$(echo "$section" | sed -n 's/^       \([^ ]\)/\1/p')
-[ -n "$commands" ] && echo "$commands" | while IFS= read -r line; do
+commands=$(printf '%s\n' "$section" | sed -n 's/^       \([^ ]\)/\1/p')
+[ -n "$commands" ] && printf '%s\n' "$commands" | while IFS= read -r line; do
   grep -qF -- "$line" tests/embed/*/* tests/embed/run.sh || { echo "README: nobody runs '$line'"; exit 1; }
 done
 is "README's commands are run here" $?
