@@ -65,12 +65,13 @@ check bundle "$build/minnow" bundle $model -o "$work/app"
 check 'the bundle says the same' says_the_same "$work/app"
 
 if [ -n "$aarch64" ]; then
+  emulator='qemu-aarch64-static -L /usr/aarch64-linux-gnu'
   check 'bake --object, aarch64' "$build/minnow" bake $model --object "$work/model.o" --name model_bytes \
     --target aarch64-elf
   check 'linked: the object file, aarch64' program aarch64-linux-gnu-gcc "$work/model.o" "$aarch64/libminnow.a" \
-    qemu-aarch64-static
+    $emulator
   check 'bundle --runtime, aarch64' "$build/minnow" bundle $model -o "$work/app-aarch64" --runtime "$aarch64/minnow"
-  check 'the bundle says the same, aarch64' says_the_same qemu-aarch64-static "$work/app-aarch64"
+  check 'the bundle says the same, aarch64' says_the_same $emulator "$work/app-aarch64"
 fi
 
 echo "$passed passed, $failed failed"

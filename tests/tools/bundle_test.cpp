@@ -179,7 +179,10 @@ TEST_CASE("bundle: no bit of a trailer can change unnoticed, and no length") {
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ 1 << bit % 8);
     CAPTURE(bit);
+    why.clear();
     CHECK_FALSE(bake::read_trailer(bad, trailer.file_bytes, &out, &why));
+    CHECK_FALSE(why.empty());
+    CHECK(why.find('\n') == std::string::npos);
   }
   for (std::size_t bytes = 0; bytes < good.size(); ++bytes) {
     CHECK_FALSE(bake::read_trailer(good.substr(0, bytes), trailer.file_bytes, &out, &why));

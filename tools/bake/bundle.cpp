@@ -1,6 +1,6 @@
 // `minnow bundle`: a minnow program with a model behind it, one file that runs by itself.
 #include <cstdio>
-#include <optional>
+#include <memory>
 
 #include "tools/bake/carried.hpp"
 #include "tools/bake/executable.hpp"
@@ -50,19 +50,19 @@ bool parse(int argc, char** argv, Arguments* out, int* status) {
   return misuse.empty();
 }
 
-// This program's own file: the first path that can be opened.
-void open_own(std::optional<InputFile>* out) {
+// This program's own file: the first path that holds its mark, since under an emulator the system may name the
+// emulator.
+std::unique_ptr<InputFile> open_own() {
   std::string refusal;
   for (const std::string& path : own_paths(nullptr)) {
     try {
-      out->emplace(path);
-      return;
+      auto file = std::make_unique<InputFile>(path);
+      if (file->read_all(kLargestProgram).find(own_mark()) != std::string::npos) return file;
     } catch (const Refusal& each) {
-      if (refusal.empty()) refusal = each.what();
+      if (refusal.empty()) refusal = ": " + std::string(each.what());
     }
   }
-  convert::refuse("this program cannot open its own file",
-                  refusal.empty() ? "; name it with --runtime" : "; name it with --runtime: " + refusal);
+  convert::refuse("this program cannot open its own file", refusal, "; name it with --runtime");
 }
 
 struct Runtime {
@@ -101,9 +101,8 @@ Runtime read_runtime(const InputFile& file) {
 
 void write(const Arguments& arguments, const LoadedModel& model) {
   const InputFile model_file(arguments.model);
-  std::optional<InputFile> runtime_file;
-  if (arguments.has_runtime) runtime_file.emplace(arguments.runtime);
-  if (!arguments.has_runtime) open_own(&runtime_file);
+  const std::unique_ptr<InputFile> runtime_file =
+      arguments.has_runtime ? std::make_unique<InputFile>(arguments.runtime) : open_own();
   const bool is_model = model_file.is_same_file(arguments.program);
   if (is_model || runtime_file->is_same_file(arguments.program)) {
     throw Refusal(concat("is the ", is_model ? "model" : "runtime", " itself; expected another name for the program"),

@@ -1,6 +1,6 @@
-// A model as a C source file. The bytes are one string literal in pieces, since that compiles fastest: the shipped model
-// with gcc -O2 0.29 s and 60 MB, as an array of 64-bit numbers 1.4 s and 91 MB, of single bytes 7.1 s and 294 MB; with
-// clang 0.14, 0.61 and 6.4 s, and 103, 147 and 370 MB (/usr/bin/time -f '%U s %M KB' gcc -std=c99 -O2 -c model.c).
+// A model as a C source file. The bytes are one string literal in pieces, since that compiles fastest: the shipped
+// model with gcc -O2 0.29 s and 60 MB, as an array of 64-bit numbers 1.4 s and 91 MB, of single bytes 7.1 s and 294 MB;
+// with clang 0.14, 0.61 and 6.4 s, and 103, 147 and 370 MB (/usr/bin/time -f '%U s %M KB' gcc -std=c99 -O2 -c model.c).
 #include <array>
 
 #include "tools/bake/baked.hpp"
