@@ -74,5 +74,52 @@ if [ -n "$aarch64" ]; then
   check 'the bundle says the same, aarch64' says_the_same $emulator "$work/app-aarch64"
 fi
 
+# The object files of other targets: by each linker that is there, and run where an emulator is.
+cat > "$work/bytes.c" << 'END'
+#include <stddef.h>
+#include <stdio.h>
+extern const unsigned char model_bytes[];
+extern const size_t model_bytes_size;
+int main(void) {
+  return (size_t)model_bytes % 64 != 0 || fwrite(model_bytes, 1, model_bytes_size, stdout) != model_bytes_size;
+}
+END
+cat > "$work/used.c" << 'END'
+extern const unsigned char model_bytes[];
+int first(void) { return model_bytes[0]; }
+END
+bake_for() { "$build/minnow" bake $model --object "$work/$1.o" --name model_bytes --target "$1"; }
+runs_for() {
+  bake_for "$1" && "$2-gcc" -static "$work/bytes.c" "$work/$1.o" -Wl,--fatal-warnings -o "$work/bytes" &&
+    "$3" "$work/bytes" | cmp - "$model"
+}
+# links_for TARGET TRIPLE LINKER..
+links_for() {
+  target=$1 triple=$2
+  shift 2
+  bake_for "$target" && clang -target "$triple" -O1 -c "$work/used.c" -o "$work/used.o" &&
+    "$@" "$work/used.o" "$work/$target.o" && test "$(wc -c < "$work/linked")" -gt "$(wc -c < $model)"
+}
+there() { command -v "$1" > /dev/null; }
+! there arm-linux-gnueabihf-gcc || check 'arm-elf' runs_for arm-elf arm-linux-gnueabihf qemu-arm-static
+! there riscv64-linux-gnu-gcc || check 'riscv64-elf' runs_for riscv64-elf riscv64-linux-gnu qemu-riscv64-static
+if there ld.lld && there clang; then
+  for target in x86_64 i686 aarch64 riscv64; do
+    check "$target-elf, lld" links_for "$target-elf" "$target-unknown-linux-gnu" \
+      ld.lld --fatal-warnings -shared -z notext -o "$work/linked"
+  done
+  check 'riscv32-elf, lld' links_for riscv32-elf riscv32-unknown-elf ld.lld --fatal-warnings -e first -o "$work/linked"
+  for machine in x86_64 i686 aarch64; do
+    check "$machine-coff, lld" links_for $machine-coff $machine-pc-windows-msvc \
+      lld-link -dll -noentry -export:first "-out:$work/linked"
+  done
+fi
+if there ld64.lld-14 && there clang; then
+  for machine in x86_64 arm64; do
+    check "$machine-macho, lld" links_for $machine-macho $machine-apple-macos11 \
+      ld64.lld-14 -arch $machine -platform_version macos 11.0 11.0 -dylib -o "$work/linked"
+  done
+fi
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

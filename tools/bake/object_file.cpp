@@ -257,8 +257,8 @@ const std::vector<Target>& targets() {
       {"i686-elf", Format::elf, false, 3, 0},
       {"aarch64-elf", Format::elf, true, 183, 0},
       {"arm-elf", Format::elf, false, 40, 0x05000000},  // EABI version 5
-      {"riscv64-elf", Format::elf, true, 243, 0},
-      {"riscv32-elf", Format::elf, false, 243, 0},
+      {"riscv64-elf", Format::elf, true, 243, 4},       // floats in double registers, as on Linux
+      {"riscv32-elf", Format::elf, false, 243, 0},      // no such registers
       {"x86_64-coff", Format::coff, true, 0x8664, 0},
       {"i686-coff", Format::coff, false, 0x14c, 0},
       {"aarch64-coff", Format::coff, true, 0xaa64, 0},
