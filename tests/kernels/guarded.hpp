@@ -1,14 +1,42 @@
 // A buffer with an unreadable page directly behind it, so that reading or writing past its end cannot go unseen.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstring>
 #include <new>
 
+#if defined(_WIN32)
+#include "hosted/windows.hpp"
+#else
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 namespace minnow::test {
+
+#if defined(_WIN32)
+inline std::size_t page_bytes() {
+  SYSTEM_INFO info = {};
+  GetSystemInfo(&info);
+  return info.dwPageSize;
+}
+inline void* take_pages(std::size_t bytes) {
+  return VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+inline bool bar_page(void* page, std::size_t bytes) {
+  DWORD before = 0;
+  return VirtualProtect(page, bytes, PAGE_NOACCESS, &before) != 0;
+}
+inline void give_pages(void* begin, std::size_t) { VirtualFree(begin, 0, MEM_RELEASE); }
+#else
+inline std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+inline void* take_pages(std::size_t bytes) {
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return base == MAP_FAILED ? nullptr : base;
+}
+inline bool bar_page(void* page, std::size_t bytes) { return mprotect(page, bytes, PROT_NONE) == 0; }
+inline void give_pages(void* begin, std::size_t bytes) { munmap(begin, bytes); }
+#endif
 
 // `count` elements of T that end `slack` elements before the guard page. The slack and everything in front of the
 // buffer hold a known byte; intact() tells whether somebody wrote there.
@@ -16,16 +44,16 @@ template <class T>
 class Guarded {
  public:
   explicit Guarded(std::size_t count, std::size_t slack = 0) : bytes_(count * sizeof(T)), slack_(slack * sizeof(T)) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t page = page_bytes();
     usable_ = (bytes_ + slack_ + kFront + page - 1) / page * page;
     mapped_ = usable_ + page;
-    void* const base = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) throw std::bad_alloc();
+    void* const base = take_pages(mapped_);
+    if (base == nullptr) throw std::bad_alloc();
     base_ = static_cast<unsigned char*>(base);
     std::memset(base_, kCanary, usable_);
-    if (mprotect(base_ + usable_, page, PROT_NONE) != 0) throw std::bad_alloc();
+    if (!bar_page(base_ + usable_, page)) throw std::bad_alloc();
   }
-  ~Guarded() { munmap(base_, mapped_); }
+  ~Guarded() { give_pages(base_, mapped_); }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
