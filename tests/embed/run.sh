@@ -64,7 +64,7 @@ package shared "$work/subdirectory/build"
 
 fresh pkg_config
 export LD_LIBRARY_PATH="$work/moved/lib"  # should shared libraries have been made
-((unset CFLAGS CXXFLAGS && make -s BUILD="$build" PREFIX=/opt/minnow DESTDIR="$work/stage" install) && mv "$work/stage/opt/minnow" "$work/moved" &&
+( (unset CFLAGS CXXFLAGS && make -s BUILD="$build" PREFIX=/opt/minnow DESTDIR="$work/stage" install) && mv "$work/stage/opt/minnow" "$work/moved" &&
   "$work/moved/bin/minnow" bake "$model" --object "$work/pkg_config/model.o" --name model &&
   cd "$work/pkg_config" && PKG_CONFIG_PATH=$work/moved/lib/pkgconfig make story story_c no_heap) > "$work/log" 2>&1 &&
   tells "$work/pkg_config/story" && tells "$work/pkg_config/story_c"
