@@ -77,6 +77,9 @@ BUSY_TESTS := tests/kernels/% $(patsubst %,tests/%_test.cpp,convert/merges conve
 quick_test = $(filter-out $(BUSY_TESTS),$(filter tests/%_test.cpp,$(1)))
 test_flags = $(TEST_FLAGS) $(if $(call quick_test,$<),-O0 $(if $(PRECOMPILED),-include $(PRECOMPILED)),-O1)
 
+# The libraries also fit shared objects of others, where there are such.
+PIC := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET))$(findstring none,$(TARGET)),,-fPIC)
+
 SIMD ?= all
 ifneq ($(SIMD),all)
 FLAGS += -DMINNOW_SIMD=$(if $(filter one,$(SIMD)),1,$(if $(filter none,$(SIMD)),0,$(error SIMD is none, one or all)))
@@ -204,9 +207,7 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
-# Also for shared objects of others. The core, whose names are all hidden, fits them as a compiler makes it by default.
-PIC := $(if $(findstring mingw,$(TARGET))$(findstring windows,$(TARGET)),,-fPIC)
-folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/hosted/%,$<),$(PIC)) \
+folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/%,$<),$(PIC)) \
   $(if $(filter src/% tools/%,$<),$(PRODUCT_FLAGS)) \
   $(if $(filter tools/%,$(filter-out tools/quantise/%,$<)),$(TOOL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
@@ -224,7 +225,7 @@ $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
-USED = $(CXX) $(FLAGS) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TOOL_FLAGS) $(PRODUCT_FLAGS) $(TEST_FLAGS) \
+USED = $(CXX) $(FLAGS) $(PIC) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TOOL_FLAGS) $(PRODUCT_FLAGS) $(TEST_FLAGS) \
   $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
