@@ -25,6 +25,8 @@ namespace {
 std::atomic<long> g_allocations{0};
 }
 
+// Shared libraries call these too, so they are not hidden as the rest of the program is.
+#pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -62,6 +64,7 @@ void* mmap(void* at, std::size_t n, int prot, int flags, int fd, off_t offset) n
 #endif
 }
 }
+#pragma GCC visibility pop
 
 using namespace minnow;
 using namespace minnow::test;

@@ -159,10 +159,11 @@ void OutputFile::commit() {
   descriptor_ = -1;
   if (!system::close_file(closing) && errno != EINTR) fail("closed");
   check_interrupted();
+  const std::string folder = folder_of(target_);  // before: nothing may fail once the target is there
   if (!system::replace_file(temporary_, target_)) fail("renamed into place");
   temporary_.clear();
   // The new name itself reaches the disk with its folder; a file system that cannot is not an error.
-  system::flush_folder(folder_of(target_));
+  system::flush_folder(folder);
 }
 
 TemporaryFile::TemporaryFile(const std::string& folder) : folder_(folder.empty() ? system::temporary_folder() : folder) {
