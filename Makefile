@@ -6,7 +6,7 @@
 #                   make small: BUILD-small/minnow, static, with the reference and the smallest instruction set beside it
 #                   make fuzz: the fuzz targets, FUZZ_SECONDS each, FUZZ_TARGETS or all
 #                   make amalgamation: the library in one source, $(BUILD)/amalgamation
-#                   make shared: libminnow.so and libminnow_hosted.so, $(BUILD)/shared
+#                   make shared: libminnow.so and libminnow_hosted.so, $(BUILD)-shared
 #                   make install PREFIX=/usr/local DESTDIR= LIBDIR=lib: program, libraries, headers, pkg-config files
 #                   make sanitised: all tests under clang's address and undefined behaviour sanitizers;
 #                   make forbidding: a host that forbids allocation, threads and system calls (Linux)
@@ -146,16 +146,17 @@ $(TEST_PROGRAMS): $(BUILD)/tests/%$(EXE): $(BUILD)/obj/tests/programs/%.cpp.o $(
 VERSION := $(shell sed -n 's/.* version() .*"\([0-9.]*\)".*/\1/p' src/base/status.cpp)
 PUBLIC_HEADERS := $(sort $(wildcard src/include/minnow/*.h src/include/minnow/*.hpp))
 amalgamation: $(BUILD)/amalgamation/minnow.cpp
-$(BUILD)/amalgamation/minnow.cpp: tools/amalgamate.awk $(PUBLIC_HEADERS) $(sort $(wildcard src/*/*.?pp)) $(BUILD)/sources
+$(BUILD)/amalgamation/minnow.cpp: tools/amalgamate.awk tools/amalgamate_head.txt $(PUBLIC_HEADERS) $(sort $(wildcard src/*/*.?pp)) $(BUILD)/sources
 	@mkdir -p $(@D) && echo "awk $@" && awk -f tools/amalgamate.awk -v out=$(@D) -v version=$(VERSION) $(PUBLIC_HEADERS) \
 	  $(CORE_SOURCES) $(HOSTED_SOURCES)
 
 # Shared libraries: what tools/install/exports.map and the public headers name, no more.
-SHARED := $(BUILD)/shared
+SHARED_BUILD := $(BUILD)-shared
 SONAME = $(1).so.$(firstword $(subst ., ,$(VERSION)))
 SHARED_LIBRARIES := $(patsubst %,$(BUILD)/%.so.$(VERSION),libminnow libminnow_hosted)
 shared:
-	+@$(MAKE) BUILD=$(SHARED) CPPFLAGS='-DMINNOW_SHARED $(CPPFLAGS)' CXXFLAGS='-fPIC $(CXXFLAGS)' shared-libraries
+	@case $(TARGET) in *mingw* | *windows* | *apple*) echo 'make shared: ELF alone; use CMake here'; exit 2;; esac
+	+@$(MAKE) BUILD=$(SHARED_BUILD) CPPFLAGS='-DMINNOW_SHARED $(CPPFLAGS)' CXXFLAGS='-fPIC $(CXXFLAGS)' shared-libraries
 shared-libraries: $(SHARED_LIBRARIES)
 $(BUILD)/libminnow.so.$(VERSION): $(CORE_OBJECTS)
 $(BUILD)/libminnow_hosted.so.$(VERSION): $(HOSTED_OBJECTS) $(BUILD)/libminnow.so.$(VERSION)
@@ -167,12 +168,16 @@ PREFIX ?= /usr/local
 LIBDIR ?= lib
 INCLUDEDIR := include
 TO = $(DESTDIR)$(PREFIX)
+ifneq ($(filter /%,$(LIBDIR)),)
+$(error LIBDIR is $(LIBDIR), expected a folder inside PREFIX, as lib/x86_64-linux-gnu)
+endif
 CXX_LIBRARY := $(if $(findstring apple,$(TARGET)),c++,stdc++)
-install: all $(if $(wildcard $(SHARED)),shared)
+# Installs what was built by the same flags: make, then make install, with the same CXX, CXXFLAGS, SIMD and BUILD.
+install: all $(if $(wildcard $(SHARED_BUILD)),shared)
 	@mkdir -p '$(TO)/bin' '$(TO)/$(LIBDIR)/pkgconfig' '$(TO)/$(INCLUDEDIR)/minnow'
 	cp $(BUILD)/minnow$(EXE) '$(TO)/bin/'
 	cp $(BUILD)/libminnow.a $(BUILD)/libminnow_hosted.a '$(TO)/$(LIBDIR)/'
-	$(if $(wildcard $(SHARED)),cp -P $(SHARED)/lib*.so* '$(TO)/$(LIBDIR)/')
+	$(if $(wildcard $(SHARED_BUILD)),cp -P $(SHARED_BUILD)/lib*.so* '$(TO)/$(LIBDIR)/')
 	cp $(PUBLIC_HEADERS) '$(TO)/$(INCLUDEDIR)/minnow/'
 	@for name in minnow minnow_hosted; do sed -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@CXX_LIBRARY@|$(CXX_LIBRARY)|' \

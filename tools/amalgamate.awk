@@ -322,57 +322,13 @@ function put_header(name, extension,    i, path, hosted) {
   close(file)
 }
 
-function put_preface() {
-  put("// minnow " version " in one file, written by `make amalgamation` of the library's source; see there before changing it.")
-  put("//")
-  put("//     c++ -std=c++17 -O2 -pthread app.cpp minnow.cpp")
-  put("//")
-  put("// beside minnow.hpp and, for C programs, minnow.h. For g++ and clang++; any -O, -march and -std from c++17 on give the")
-  put("// same bits. Not with -ffast-math, nor with clang's -ffp-contract=fast, which no pragma takes back. -O3 makes prompts")
-  put("// and steps some percent faster. Exceptions and RTTI may be on or off. Define")
-  put("//     MINNOW_NO_HOSTED  to leave out FileMap and ThreadPool: no operating system, no -pthread; where")
-  put("//                       there is no C library either, -fno-math-errno makes square roots instructions")
-  put("//     MINNOW_SIMD       0 or 1 for the reference alone or the smallest instruction set beside it, instead of all")
-  put("//     MINNOW_SHARED     to export the public names from a shared library that this file is part of; else they are")
-  put("//                       hidden, so that two shared objects of one process may each hold a copy")
-  put("#if defined(_MSC_VER) && !defined(__clang__)")
-  put("#error \"minnow needs g++ or clang++ (on Windows: MinGW)\"")
-  put("#endif")
-  put("#if defined(__FAST_MATH__)")
-  put("#error \"minnow's results are exact: compile this file without -ffast-math\"")
-  put("#endif")
-  put("#define _FILE_OFFSET_BITS 64")
-  put("")
-  put("// Fused multiply-add only where the source says so.")
-  put("#if defined(__clang__)")
-  put("#pragma STDC FP_CONTRACT OFF")
-  put("#else")
-  put("#pragma GCC optimize(\"fp-contract=off\")")
-  put("#endif")
-  put("")
-  put("#if defined(_WIN32)")
-  put("#define MINNOW_HIDDEN_BEGIN")
-  put("#define MINNOW_HIDDEN_END")
-  put("#define MINNOW_FOREIGN_BEGIN")
-  put("#define MINNOW_FOREIGN_END")
-  put("#else")
-  put("#define MINNOW_HIDDEN_BEGIN _Pragma(\"GCC visibility push(hidden)\")")
-  put("#define MINNOW_HIDDEN_END _Pragma(\"GCC visibility pop\")")
-  put("#define MINNOW_FOREIGN_BEGIN _Pragma(\"GCC visibility push(default)\")")
-  put("#define MINNOW_FOREIGN_END _Pragma(\"GCC visibility pop\")")
-  put("#endif")
-  put("")
-  put("#if defined(__x86_64__)")
-  put("#include <immintrin.h>")
-  put("#elif defined(__aarch64__)")
-  put("#if defined(__clang__) && __clang_major__ < 16 && !defined(__ARM_FEATURE_DOTPROD)")
-  put("#define __ARM_FEATURE_DOTPROD 1  // else this clang's header does not declare them; called by kernels_dotprod.cpp alone")
-  put("#include <arm_neon.h>")
-  put("#undef __ARM_FEATURE_DOTPROD")
-  put("#else")
-  put("#include <arm_neon.h>")
-  put("#endif")
-  put("#endif")
+function put_preface(path,    i, text) {
+  read(path)
+  for (i = 1; i <= n_lines[path]; ++i) {
+    text = line[path, i]
+    sub(/@VERSION@/, version, text)
+    put(text)
+  }
 }
 
 BEGIN {
@@ -402,7 +358,7 @@ BEGIN {
   put_header("minnow.h", "h")
   file = out "/minnow.cpp"
   last = "x"
-  put_preface()
+  put_preface("tools/amalgamate_head.txt")
   put_side(0)
   put("")
   put("#if !defined(MINNOW_NO_HOSTED)")

@@ -1,8 +1,8 @@
 // Checked integer arithmetic, bit casts and other small things about numbers. Depends on the standard library only.
 #pragma once
 
-#if defined(__FAST_MATH__)
-#error "minnow cannot be compiled with -ffast-math: results would differ between machines"
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "minnow cannot be compiled with -ffast-math or -ffinite-math-only: results would differ, and NaN go unseen"
 #endif
 #if defined(__i386__) && __FLT_EVAL_METHOD__ != 0
 #error "minnow needs -msse2 -mfpmath=sse on 32-bit x86: the x87 would round differently"

@@ -74,17 +74,25 @@ is 'no heap: the model in .rodata' $?
 ! nm -u "$work/pkg_config/no_heap" | grep -E ' _?(malloc|calloc|realloc|free|mmap|open|read|write|_Zn|_Zd)' 
 is 'no heap: asks for none' $?
 
-mkdir "$work/one_file"
-cp "$build"/amalgamation/* "$work/one_file"
-sed 's|minnow/hosted.hpp|minnow.hpp|' tests/embed/story.cpp > "$work/one_file/app.cpp"
-sed 's|minnow/minnow.h|minnow.h|' tests/embed/no_heap.c > "$work/one_file/no_heap.c"
-(cd "$work/one_file" && c++ -std=c++17 -O2 -pthread app.cpp minnow.cpp -o app) > "$work/log" 2>&1 && tells "$work/one_file/app"
+fresh one_file
+cp "$build"/amalgamation/* "$work/pkg_config/model.o" "$work/one_file"
+(cd "$work/one_file" && make app) > "$work/log" 2>&1 && tells "$work/one_file/app"
 is 'one file' $?
-# shellcheck disable=SC2086
-(cd "$work/one_file" && c++ -std=c++17 -O1 -DMINNOW_NO_HOSTED -fno-exceptions -fno-math-errno -c minnow.cpp &&
-  cc $strict no_heap.c "$work/pkg_config/model.o" minnow.o -o no_heap) > "$work/log" 2>&1 &&
-  "$work/one_file/no_heap" > "$work/told" && cmp "$work/expected" "$work/told"
+(cd "$work/one_file" && make no_heap) > "$work/log" 2>&1 && "$work/one_file/no_heap" > "$work/told" &&
+  cmp "$work/expected" "$work/told"
 is 'one file without the hosted part, linked by cc' $?
+mkdir "$work/c_only"
+cat > "$work/c_only/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(c_only C)
+find_package(minnow 1 REQUIRED)
+add_executable(story_c story.c)
+target_link_libraries(story_c PRIVATE minnow::hosted)
+END
+cp tests/embed/story.c "$work/c_only" &&
+  (cd "$work/c_only" && cmake -S . -B build -DCMAKE_PREFIX_PATH="$work/moved-static" && cmake --build build) \
+    > "$work/log" 2>&1 && tells "$work/c_only/build/story_c"
+is 'find_package in a project of C alone' $?
 
 # README: its program is story.cpp; its commands are those of the projects and of this script.
 section=$(sed -n '/^## Embedding$/,/^## /p' README.md)

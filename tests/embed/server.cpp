@@ -93,10 +93,11 @@ int main(int argc, char** argv) {
   minnow::FileMap file;
   minnow::Model model;
   minnow::Tokenizer tokenizer;
-  if (argc != 2 || minnow::FileMap::open(argv[1], &file) != Status::ok || minnow::Model::open(file.bytes(), &model) != Status::ok ||
-      minnow::Tokenizer::open(model, &tokenizer) != Status::ok) {
-    return std::fputs("usage: server MODEL < requests\n", stderr), 2;
-  }
+  if (argc != 2) return std::fputs("usage: server MODEL < requests\n", stderr), 2;
+  Status status = minnow::FileMap::open(argv[1], &file);
+  if (status == Status::ok) status = minnow::Model::open(file.bytes(), &model);
+  if (status == Status::ok) status = minnow::Tokenizer::open(model, &tokenizer);
+  if (status != Status::ok) return std::fprintf(stderr, "server: %s: %s\n", argv[1], to_string(status)), 1;
   Queue queue;
   std::mutex output;
   std::vector<std::thread> threads;

@@ -16,13 +16,12 @@ int main(int argc, char** argv) {
   minnow::EncodeResult encoded;
   minnow::GenerateConfig config;
   config.on_text = [](void*, std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) != 0; };
-  std::size_t needed = 0;
   minnow::SamplerConfig greedy;
   greedy.temperature = 0;
 
   minnow::Status status = minnow::FileMap::open(argv[1], &file);
   if (status == minnow::Status::ok) status = minnow::Model::open(file.bytes(), &model);
-  if (status == minnow::Status::ok) status = minnow::Session::create(model, {}, {memory, sizeof memory}, &session, &needed);
+  if (status == minnow::Status::ok) status = minnow::Session::create(model, {}, {memory, sizeof memory}, &session);
   if (status == minnow::Status::ok) status = minnow::Tokenizer::open(model, &tokenizer);
   if (status == minnow::Status::ok) status = minnow::Sampler::create(greedy, &sampler);
   if (status == minnow::Status::ok) status = tokenizer.encode(argv[2], {prompt, 64}, &encoded);
@@ -31,6 +30,6 @@ int main(int argc, char** argv) {
     status = minnow::generate(session, &tokenizer, sampler, {prompt, encoded.tokens}, config);
   }
   if (status == minnow::Status::ok) return 0;
-  std::fprintf(stderr, "story: %s (session memory: %zu bytes, needed %zu)\n", to_string(status), sizeof memory, needed);
+  std::fprintf(stderr, "story: %s\n", to_string(status));
   return 1;
 }

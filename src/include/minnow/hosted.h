@@ -32,7 +32,8 @@ size_t minnow_pool_bytes(void);
 /* 1 <= width <= 256, the calling thread included. Where the system grants fewer threads the pool is narrower. */
 minnow_status minnow_pool_create(uint32_t width, void* memory, size_t memory_size, minnow_pool** out);
 uint32_t minnow_pool_width(const minnow_pool* pool);
-/* Sets the executor of a config that minnow_session_config_init() has filled; for one session at a time. */
+/* Sets the executor of a config that minnow_session_config_init() has filled. Sessions on several threads may share a
+ * pool: one that finds it busy works on its own thread. */
 minnow_status minnow_pool_use(minnow_pool* pool, minnow_session_config* config);
 /* Ends the threads; no session may be running on them. The handle is none any more. */
 void minnow_pool_destroy(minnow_pool* pool);

@@ -40,7 +40,7 @@ class FileMap {
 // Threads that wait for jobs: they spin for 50 microseconds, then sleep. The calling thread works too, so a pool of
 // width 1 has no threads. However wide the pool, no more threads are woken than there are cores. Signals are blocked on
 // the threads. Destroy it only while no job runs. In a forked child, which has no threads but the one that forked, the
-// calling thread does all jobs.
+// calling thread does all jobs. Sessions on several threads may share a pool: one that finds it busy works on its own.
 class ThreadPool {
  public:
   ThreadPool() noexcept = default;

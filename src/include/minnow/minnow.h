@@ -137,9 +137,11 @@ typedef struct {
 } minnow_model_info;
 
 size_t minnow_model_bytes(void);
-/* `file` stays valid and unchanged, and starts on a 16-byte boundary. */
+/* `file` stays valid and unchanged, and starts on a 16-byte boundary, else MINNOW_MISALIGNED. Validates all but the
+ * weights: MINNOW_NOT_A_MODEL, MINNOW_UNSUPPORTED, MINNOW_CORRUPT, and *fault_or_null says where. */
 minnow_status minnow_model_open(const void* file, size_t file_size, void* memory, size_t memory_size,
                                 minnow_model** out, minnow_fault* fault_or_null);
+/* Reads every byte, the weights too: MINNOW_CORRUPT. */
 minnow_status minnow_model_verify(const minnow_model* model, minnow_fault* fault_or_null);
 minnow_status minnow_model_get_info(const minnow_model* model, minnow_model_info* info);
 /* The bytes that it was opened from. */
@@ -153,8 +155,8 @@ typedef struct {
   size_t struct_size;
   uint32_t context; /* positions in the cache, 1 .. block_size; 0: block_size */
   uint32_t batch;   /* tokens computed together, 1 .. MINNOW_MAX_BATCH; 0: MINNOW_DEFAULT_BATCH */
-  minnow_kv_type kv;
-  minnow_when_full when_full;
+  minnow_kv_type kv;           /* MINNOW_KV_Q8: not in this version, MINNOW_UNSUPPORTED */
+  minnow_when_full when_full;  /* MINNOW_WHEN_FULL_RING: likewise */
   minnow_isa isa;
   uint32_t executor_width; /* jobs that may run at once, 1 .. MINNOW_MAX_WORKERS; 1 with a null executor_run */
   /* Runs job(arg, 0), .. job(arg, jobs - 1) once each, in any order, on any threads, and returns when all are done;
@@ -201,6 +203,7 @@ void minnow_session_reset(minnow_session* session);
 /* ---- Tokenizer ---- */
 
 size_t minnow_tokenizer_bytes(void);
+/* MINNOW_UNSUPPORTED: the file has no vocabulary (minnow_model_info.has_text). */
 minnow_status minnow_tokenizer_open(const minnow_model* model, void* memory, size_t memory_size,
                                     minnow_tokenizer** out);
 
@@ -250,7 +253,7 @@ void minnow_sampler_config_init(minnow_sampler_config* config, size_t struct_siz
 size_t minnow_sampler_bytes(void);
 minnow_status minnow_sampler_create(const minnow_sampler_config* config_or_null, void* memory, size_t memory_size,
                                     minnow_sampler** out);
-/* `count` is n_tokens: only ids that have text. */
+/* `count` is n_tokens: only ids that have text. MINNOW_NUMERIC: no logit is finite. */
 minnow_status minnow_sampler_pick(minnow_sampler* sampler, const float* logits, size_t count, minnow_token* out);
 /* Forks it: both will pick alike from the same logits. */
 minnow_status minnow_sampler_copy(const minnow_sampler* sampler, void* memory, size_t memory_size,
@@ -281,7 +284,8 @@ typedef struct {
 void minnow_generate_config_init(minnow_generate_config* config, size_t struct_size);
 /* Feeds the prompt (none, if the session has logits), then picks, shows and feeds until max_tokens, a stop, a full
  * context (MINNOW_CONTEXT_FULL) or a callback that says stop (MINNOW_CANCELLED). on_text and a stop text need the
- * tokenizer. *result_or_null is also written on MINNOW_CANCELLED, MINNOW_CONTEXT_FULL and MINNOW_NUMERIC. */
+ * tokenizer, and no prompt needs logits, else MINNOW_BAD_ARGUMENT; so does an id that is none, and nothing is fed.
+ * *result_or_null is also written on MINNOW_CANCELLED, MINNOW_CONTEXT_FULL and MINNOW_NUMERIC. */
 minnow_status minnow_generate(minnow_session* session, const minnow_tokenizer* tokenizer_or_null,
                               minnow_sampler* sampler, const minnow_token* prompt, size_t prompt_size,
                               const minnow_generate_config* config_or_null, minnow_generate_result* result_or_null);

@@ -100,8 +100,8 @@ struct SessionConfig {
   std::uint32_t context = 0;  // positions in the KV cache, 1 .. block_size; 0: block_size
   std::uint32_t batch =
       0;  // tokens computed together in prefill, 1 .. kMaxBatch; 0: kDefaultBatch. Costs memory, never changes bits
-  KvType kv = KvType::automatic;
-  WhenFull when_full = WhenFull::half;
+  KvType kv = KvType::automatic;        // q8: not in this version (unsupported)
+  WhenFull when_full = WhenFull::half;  // ring: likewise
   Isa isa = Isa::best;
   Executor executor = {};
 };
@@ -255,6 +255,8 @@ struct GenerateResult {
 // call with no prompt goes on; after cancelled or context_full the last token was shown but not fed. Cancelled by
 // on_prompt, the session holds what was computed until then, and no logits.
 // `tokenizer_or_null` is needed for on_text and stop. The prompt may be empty if the session already has logits.
+// Errors: bad_argument (an empty prompt without logits, on_text or stop without a tokenizer that has text, an id that the
+// model does not have: nothing was fed), wrong_state, and what feed() and pick() return.
 // *result_or_null is also written on cancelled, context_full and numeric.
 Status generate(Session& session, const Tokenizer* tokenizer_or_null, Sampler& sampler, Span<const Token> prompt,
                 const GenerateConfig& config, GenerateResult* result_or_null = nullptr) noexcept;

@@ -24,12 +24,12 @@ enum class [[nodiscard]] Status : std::int32_t{
     memory_too_small = 2,  // the block is smaller than Session::memory_needed() says
     misaligned = 3,        // session memory not on kAlign, or model bytes not on 16
     context_full = 4,      // WhenFull::stop and no position is left; nothing was fed
-    output_too_small = 5,  // the output span is too short; the count that is needed was stored
+    output_too_small = 5,  // the output span is too short; the function says what was written
     cancelled = 6,         // a callback asked to stop
     wrong_state = 7,       // e.g. a Session that was never created
     io_error = 10,         // hosted only: the operating system refused
     not_a_model = 20,      // the bytes are no .minnow file
-    unsupported = 21,      // a legal file that asks for something this build does not do
+    unsupported = 21,      // a legal file or option that asks for something this build does not do
     corrupt = 22,          // a .minnow file whose contents contradict each other
     numeric = 30,          // a logit is NaN or infinite
 };
