@@ -104,8 +104,7 @@ int run_program(int argc, char** argv, const Command** chosen) {
     case minnow::bake::Carried::none:
       return dispatch(argc, argv, chosen);
     case minnow::bake::Carried::damaged:
-      std::fprintf(stderr, "%s: the model of this program cannot be read: %s; minnow bundle makes the program again\n",
-                   name_from(argv0).c_str(), why.c_str());
+      std::fprintf(stderr, "%s: the model of this program cannot be read: %s\n", name_from(argv0).c_str(), why.c_str());
       return minnow::kFailed;
     case minnow::bake::Carried::model:
       break;

@@ -57,6 +57,23 @@ done
 check 'bake --object' "$build/minnow" bake $model --object "$work/model.o" --name model_bytes
 check 'linked: the object file' program cc "$work/model.o" "$build/libminnow.a" env
 check 'its stack is not executable' stack_is_plain
+# Protections that the linker leaves on only where every object says that it is compiled for them.
+there() { command -v "$1" > /dev/null; }
+keeps_cet() {
+  echo 'int f(void) { return 0; }' > "$work/cet.c" && gcc -fcf-protection -c "$work/cet.c" -o "$work/cet.o" &&
+    "$build/minnow" bake $model --object "$work/x86_64.o" --target x86_64-elf &&
+    ld -m elf_x86_64 -z cet-report=error -r "$work/cet.o" "$work/x86_64.o" -o "$work/both.o" &&
+    readelf -n "$work/both.o" | grep -q 'x86 feature: IBT, SHSTK'
+}
+keeps_bti() {
+  echo 'int main(void) { return 0; }' > "$work/bti.c" &&
+    aarch64-linux-gnu-gcc -mbranch-protection=standard -c "$work/bti.c" -o "$work/bti.o" &&
+    "$build/minnow" bake $model --object "$work/aarch64.o" --target aarch64-elf &&
+    aarch64-linux-gnu-ld -z force-bti --fatal-warnings -e main "$work/bti.o" "$work/aarch64.o" -o "$work/both" &&
+    readelf -n "$work/both" | grep -q 'AArch64 feature: BTI, PAC'
+}
+[ "$(uname -m)" != x86_64 ] || check 'CET stays on' keeps_cet
+! there aarch64-linux-gnu-gcc || check 'BTI stays on' keeps_bti
 if command -v ld.lld > /dev/null; then
   check 'linked by lld' program "clang -fuse-ld=lld" "$work/model.o" "$build/libminnow.a" env
 fi
@@ -100,7 +117,6 @@ links_for() {
   bake_for "$target" && clang -target "$triple" -O1 -c "$work/used.c" -o "$work/used.o" &&
     "$@" "$work/used.o" "$work/$target.o" && test "$(wc -c < "$work/linked")" -gt "$(wc -c < $model)"
 }
-there() { command -v "$1" > /dev/null; }
 ! there arm-linux-gnueabihf-gcc || check 'arm-elf' runs_for arm-elf arm-linux-gnueabihf qemu-arm-static
 ! there riscv64-linux-gnu-gcc || check 'riscv64-elf' runs_for riscv64-elf riscv64-linux-gnu qemu-riscv64-static
 if there ld.lld && there clang; then

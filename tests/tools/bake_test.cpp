@@ -105,6 +105,25 @@ TEST_CASE("bake: an object file of each target holds the bytes on a boundary of 
   }
 }
 
+TEST_CASE("bake: an ELF object leaves control-flow protection on where the machine has one") {
+  const struct {
+    const char* target;
+    std::string property;  // GNU_PROPERTY_*_FEATURE_1_AND of four bytes, and all features that need nothing of data
+  } cases[] = {{"x86_64-elf", {"\2\0\0\xc0\4\0\0\0\3\0\0\0\0\0\0\0", 16}},
+               {"i686-elf", {"\2\0\0\xc0\4\0\0\0\3\0\0\0", 12}},
+               {"aarch64-elf", {"\0\0\0\xc0\4\0\0\0\7\0\0\0\0\0\0\0", 16}}};
+  const ModelFile model;
+  for (const auto& c : cases) {
+    CAPTURE(std::string(c.target));
+    REQUIRE(run_program({"bake", model.path, "--object", model.folder / "m.o", "--target", c.target}).status == 0);
+    const std::string object = model.folder.read("m.o");
+    const std::string note = std::string("\4\0\0\0", 4) + static_cast<char>(c.property.size()) +
+                             std::string("\0\0\0\5\0\0\0GNU\0", 11) + c.property;
+    CHECK(object.find(note) % 8 == 0);
+    CHECK(object.find(note) != std::string::npos);
+  }
+}
+
 TEST_CASE("bake: names") {
   CHECK(bake::identifier_from("shakespeare-char.minnow") == "shakespeare_char");
   CHECK(bake::identifier_from("a.b.c") == "a_b");
@@ -114,12 +133,20 @@ TEST_CASE("bake: names") {
   CHECK(bake::identifier_from("--__x - y__.minnow") == "x_y");
   CHECK(bake::identifier_from(".minnow") == "model");
   CHECK(bake::identifier_from("\xc3\xa9.minnow") == "model");
-  for (const char* good : {"a", "gpt2_124M", "Model", "A1"}) CHECK(bake::is_identifier(good));
+  for (const char* good : {"a", "gpt2_124M", "Model", "A1"}) CHECK(bake::name_fault(good) == nullptr);
   for (const char* bad : {"", "1a", "a-b", "a b", "_a", "a__b", "a_", "class", "restrict", "main", "\xc3\xa9", "a;"}) {
     CAPTURE(std::string(bad));
-    CHECK_FALSE(bake::is_identifier(bad));
+    CHECK(bake::name_fault(bad) != nullptr);
   }
-  CHECK(bake::is_identifier(bake::identifier_from(std::string(255, 'n'))));
+  CHECK(bake::name_fault(bake::identifier_from(std::string(255, 'n'))) == nullptr);
+  for (const char* taken : {"minnow", "minnow_version", "minnow_mine", "MINNOW_ALIGN", "std", "malloc", "free",
+                            "printf", "memcpy", "index", "EOF", "yn"}) {
+    CAPTURE(std::string(taken));
+    CHECK(bake::name_fault(taken) != nullptr);
+    CHECK(bake::identifier_from(std::string(taken) + ".minnow") == "model_" + std::string(taken));
+  }
+  for (const char* near : {"minnows", "my_minnow", "mallo", "alloc", "printf2"})
+    CHECK(bake::name_fault(near) == nullptr);
 }
 
 TEST_CASE("bake: what was misused is told in one line, and nothing is written") {
@@ -137,7 +164,14 @@ TEST_CASE("bake: what was misused is told in one line, and nothing is written") 
       {{"bake", model.path, "-c", out}, "unknown option '-c'"},
       {{"bake", model.path, "--c", out, "--name", "a b"}, "--name: found 'a b', expected a name"},
       {{"bake", model.path, "--c", out, "--name", ""}, "--name: found ''"},
-      {{"bake", model.path, "--c", out, "--name", "int"}, "--name: found 'int'"},
+      {{"bake", model.path, "--c", out, "--name", "int"}, "--name: found 'int', which C or C++ keeps"},
+      {{"bake", model.path, "--c", out, "--name", "minnow_x"},
+       "which is for the names of minnow's library; expected "
+       "another name, such as model_minnow_x"},
+      {{"bake", model.path, "--c", out, "--name", "malloc"},
+       "which the C library has already; expected another name, "
+       "such as model_malloc"},
+      {{"bake", model.path, "--c", out, "--target", "arm-elf"}, "--target: C source is for every machine"},
       {{"bake", model.path, "--object", out, "--target", "vax"}, "expected one of x86_64-elf, i686-elf"},
   };
   for (const auto& c : cases) {

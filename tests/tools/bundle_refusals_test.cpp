@@ -143,16 +143,19 @@ TEST_CASE("bundle: what is refused leaves nothing") {
       {{"bundle", m, "-o", "/dev/full"}, 1, "a pipe or a device"},
       {{"bundle", m, "-o", model.folder / "none/app"}, 1, "cannot be created"},
       {{"bundle", m, "-o", out, "--runtime", inputs / "none"}, 1, "none: cannot be opened"},
-      {{"bundle", m, "-o", out, "--runtime", inputs.path()}, 1, "this is a folder"},
+      {{"bundle", m, "-o", out, "--runtime", inputs.path()}, 1, "a folder; expected a minnow program; make builds one"},
       {{"bundle", m, "-o", out, "--runtime", m}, 1, "this is no program"},
-      {{"bundle", m, "-o", out, "--runtime", "/bin/sh"}, 1, "is no minnow that can carry a model"},
+      {{"bundle", m, "-o", out, "--runtime", "/bin/sh"}, 1, "expected one with the text 'minnow program, mark 1'"},
       {runtime("empty", ""), 1, "this is no program"},
       {runtime("script", "#!/bin/sh\n" + mark + "0"), 1, "this is no program"},
       {runtime("object", elf(8, 1, 62) + mark + "0"), 1, "this is no program"},
       {runtime("cut", elf(8, 3, 62) + mark), 1, "is no minnow that can carry a model"},
       {runtime("twice", elf(8, 3, 62) + mark + "0" + mark + "0"), 1, "mark twice"},
+      {runtime("large", elf(8, 3, 62)), 1,
+       "has 629145600 bytes; expected a minnow program, which has at most 536870912"},
       {runtime("carries", elf(8, 3, 62) + mark + "1"), 1, "carries a model already"},
   };
+  std::filesystem::resize_file(inputs.path("large"), 600u << 20);  // with a hole: takes no room
   for (const auto& c : cases) {
     CAPTURE(c.text);
     const Outcome o = run_program(c.arguments);

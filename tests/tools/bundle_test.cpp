@@ -234,7 +234,9 @@ TEST_CASE("bundle: a damaged program says so in one line") {
     const Outcome o = bundle.run({"-p", "a"});
     CHECK(o.status == 1);
     CHECK(o.out.empty());
-    CHECK(o.one_line_with("app: the model of this program cannot be read: no model is at its end; the file was cut"));
+    CHECK(o.one_line_with(
+        "app: the model of this program cannot be read: no model is at its end; the file was cut, or strip "
+        "removed it; minnow bundle makes the program again"));
   }
 }
 
@@ -253,6 +255,29 @@ TEST_CASE("bundle: permissions are those of a program, under the umask") {
   chmod((model.folder / "app").c_str(), 0640);  // of a file that is replaced, and readers may execute it
   CHECK(bundle_with("022").status == 0);
   CHECK(mode_of(model.folder / "app") == 0750);
+}
+
+TEST_CASE("bundle: one that may be executed and not read says that") {
+  const Bundle bundle;
+  chmod(bundle.path.c_str(), 0111);
+  chmod(bundle.model.folder.path().c_str(), 0711);
+  const TemporaryFolder folder;
+  const int err = open(folder.path("err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(test::kCannotExecute);  // root may read everything
+    dup2(err, 2);
+    execl(bundle.path.c_str(), "app", "-n", "1", static_cast<char*>(nullptr));
+    _exit(test::kCannotExecute);
+  }
+  Outcome o;
+  o.status = test::wait_for(child);
+  close(err);
+  o.err = folder.read("err");
+  CAPTURE(o.err);
+  CHECK(o.status == 1);
+  CHECK(
+      o.one_line_with("open its own file: Permission denied; it reads the model from there; give it read permission"));
 }
 
 TEST_CASE("bundle: what was there is replaced") {

@@ -12,20 +12,20 @@ namespace {
 
 constexpr const char* kCommand = "bake";
 
+constexpr std::uint32_t kNoTarget = UINT32_MAX;
+
 struct Arguments {
   std::string model;
   std::string c;
   std::string object;
   std::string name;
-  std::uint32_t target = 0;
+  std::uint32_t target = kNoTarget;
   bool has_c = false;
   bool has_object = false;
   bool has_name = false;
 
   const std::string& output() const { return has_c ? c : object; }
 };
-
-constexpr std::uint32_t kNoTarget = UINT32_MAX;
 
 std::uint32_t default_target() {
   return own_target() == nullptr ? kNoTarget : static_cast<std::uint32_t>(own_target() - targets().data());
@@ -40,7 +40,6 @@ bool parse(int argc, char** argv, Arguments* out, int* status) {
                   "    minnow_model_open(NAME, NAME_size, memory, sizeof memory, &model, NULL);");
   std::vector<Choice> choices;
   std::string names;
-  out->target = default_target();
   for (std::uint32_t i = 0; i < targets().size(); ++i) {
     choices.push_back({targets()[i].name, i});
     names += (i == 0 ? "" : i % 6 == 0 ? ",\n                         " : ", ") + std::string(targets()[i].name);
@@ -60,7 +59,9 @@ bool parse(int argc, char** argv, Arguments* out, int* status) {
   return options.parse(argc, argv, status);
 }
 
-int check(const Arguments& arguments) {
+// Fills in the target where none is named.
+int check(Arguments* out) {
+  const Arguments& arguments = *out;
   if (arguments.has_c == arguments.has_object) {
     return complain(kCommand, "expected one of --c OUT.c and --object OUT.o", kMisused);
   }
@@ -69,14 +70,21 @@ int check(const Arguments& arguments) {
     return complain(kCommand, std::string(option) + ": found '" + arguments.output() + "', expected a file's name",
                     kMisused);
   }
+  if (arguments.has_c && arguments.target != kNoTarget) {
+    return complain(kCommand,
+                    "--target: C source is for every machine; expected it with --object OUT.o only; leave it out",
+                    kMisused);
+  }
+  if (arguments.target == kNoTarget) out->target = default_target();
   if (arguments.has_object && arguments.target == kNoTarget) {
     return complain(kCommand, "--target is needed: object files for this machine are not known; see --help", kMisused);
   }
-  if (arguments.has_name && !is_identifier(arguments.name)) {
-    return complain(kCommand,
-                    "--name: found '" + printable(arguments.name) +
-                        "', expected a name that is free in C and C++: letters, digits, single _ between them",
-                    kMisused);
+  const char* const fault = arguments.has_name ? name_fault(arguments.name) : nullptr;
+  if (fault != nullptr) {
+    return complain(
+        kCommand,
+        "--name: found '" + printable(arguments.name) + "', " + fault + ", such as " + identifier_from(arguments.name),
+        kMisused);
   }
   return kDone;
 }
@@ -97,7 +105,7 @@ void write(const Arguments& arguments, const LoadedModel& loaded) {
   } else {
     write_object(model, targets()[arguments.target], &out);
   }
-  input.require_unchanged();
+  input.require_unchanged(kWhenChanged);
   const std::string summary =
       convert::concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", model.name, " and ", model.name,
                       "_size", arguments.has_c ? "" : std::string(", ") + targets()[arguments.target].name, ", ",
@@ -128,7 +136,7 @@ int bake_command(int argc, char** argv) {
   bake::Arguments arguments;
   int status = kDone;
   if (!bake::parse(argc, argv, &arguments, &status)) return status;
-  if ((status = bake::check(arguments)) != kDone) return status;
+  if ((status = bake::check(&arguments)) != kDone) return status;
   LoadedModel model;
   if ((status = bake::open_verified(bake::kCommand, arguments.model, &model)) != kDone) return status;
   return bake::writing(bake::kCommand, arguments.model, [&] { bake::write(arguments, model); });

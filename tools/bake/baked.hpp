@@ -37,13 +37,15 @@ struct Target {
 const std::vector<Target>& targets();
 const Target* own_target();  // what this program itself was built for; null: none of targets()
 
-// Needs no tool: section .rodata (__TEXT,__const of Mach-O) on kAlign, no relocations, no executable stack.
+// Needs no tool: section .rodata (__TEXT,__const of Mach-O) on kAlign, no relocations, no executable stack, and nothing
+// that takes CET or BTI from the program.
 // Throws Refusal for a model that is too large for the format.
 void write_object(const BakedModel& model, const Target& target, convert::ByteSink* out);
 
-// Whether `name` can be used in C and C++: letters, digits and _, no keyword, no name that the languages reserve.
-bool is_identifier(std::string_view name);
-// From a file's name: without its ending, _ for what no identifier has.
+// Why a model cannot have this name, as in "found 'int', which .."; null: it can. Letters, digits and _, nothing that C
+// or C++ keeps for itself, nothing that the linker would take for minnow's or the C library's.
+const char* name_fault(std::string_view name);
+// From a file's name: without its ending, _ for what no identifier has, model_ in front where the rest is not free.
 std::string identifier_from(std::string_view file_name);
 
 }  // namespace minnow::bake

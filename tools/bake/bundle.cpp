@@ -50,6 +50,11 @@ bool parse(int argc, char** argv, Arguments* out, int* status) {
   return misuse.empty();
 }
 
+[[noreturn]] void refuse_carrier(const InputFile& file) {
+  throw Refusal("carries a model already; expected a minnow program without one; make builds it as build/minnow",
+                file.path());
+}
+
 // This program's own file: the first path that holds its mark, since under an emulator the system may name the
 // emulator.
 std::unique_ptr<InputFile> open_own() {
@@ -65,6 +70,29 @@ std::unique_ptr<InputFile> open_own() {
   convert::refuse("this program cannot open its own file", refusal, "; name it with --runtime");
 }
 
+std::unique_ptr<InputFile> open_runtime(const std::string& path) {
+  if (convert::folder_exists(path)) {
+    const std::string inside = path + "/minnow";
+    throw Refusal("this is a folder; expected a minnow program; " +
+                      (convert::file_exists(inside) ? "name " + inside : "make builds one as build/minnow"),
+                  path);
+  }
+  return std::make_unique<InputFile>(path);
+}
+
+// The whole file, of which no more than its end is read if it cannot be a runtime.
+std::string program_bytes(const InputFile& file) {
+  std::string end(file.size() < kTrailerBytes ? 0 : kTrailerBytes, '\0');
+  file.read_at(file.size() - end.size(), &end[0], end.size());
+  if (has_trailer(end)) refuse_carrier(file);
+  if (file.size() > kLargestProgram) {
+    throw Refusal(concat("has ", file.size(), " bytes; expected a minnow program, which has at most ", kLargestProgram,
+                         "; name build/minnow as make builds it"),
+                  file.path());
+  }
+  return file.read_all(kLargestProgram);
+}
+
 struct Runtime {
   std::string bytes;  // the mark says that a model is carried
   Executable kind;
@@ -72,7 +100,7 @@ struct Runtime {
 
 Runtime read_runtime(const InputFile& file) {
   Runtime out;
-  out.bytes = file.read_all(kLargestProgram);
+  out.bytes = program_bytes(file);
   out.kind = describe_executable(out.bytes);
   if (out.kind.format == Executable::Format::none) {
     throw Refusal("this is no program for Linux, Windows or macOS; expected a minnow program; make builds one",
@@ -81,28 +109,24 @@ Runtime read_runtime(const InputFile& file) {
   const std::string mark = own_mark();
   const std::size_t at = out.bytes.find(mark);
   if (at == std::string::npos || at + mark.size() == out.bytes.size()) {
-    throw Refusal(
-        concat("this ", out.kind.description, " program is no minnow that can carry a model; expected one of version ",
-               version(), "; make builds it"),
-        file.path());
+    const std::string first_words = mark.substr(0, mark.rfind(','));
+    throw Refusal(concat("this ", out.kind.description,
+                         " program is no minnow that can carry a model; expected one with the text '", first_words,
+                         "' in it; make builds it as build/minnow"),
+                  file.path());
   }
   if (out.bytes.find(mark, at + 1) != std::string::npos) {
     throw Refusal("holds minnow's mark twice; expected a minnow program as make builds it", file.path());
   }
-  const std::string_view all = out.bytes;
-  const bool has_end = all.size() >= kTrailerBytes && has_trailer(all.substr(all.size() - kTrailerBytes));
   char& state = out.bytes[at + mark.size()];
-  if (state != '0' || has_end) {
-    throw Refusal("carries a model already; expected a minnow program without one", file.path());
-  }
+  if (state != '0') refuse_carrier(file);
   if (out.kind.format != Executable::Format::macho) state = '1';
   return out;
 }
 
 void write(const Arguments& arguments, const LoadedModel& model) {
   const InputFile model_file(arguments.model);
-  const std::unique_ptr<InputFile> runtime_file =
-      arguments.has_runtime ? std::make_unique<InputFile>(arguments.runtime) : open_own();
+  const std::unique_ptr<InputFile> runtime_file = arguments.has_runtime ? open_runtime(arguments.runtime) : open_own();
   const bool is_model = model_file.is_same_file(arguments.program);
   if (is_model || runtime_file->is_same_file(arguments.program)) {
     throw Refusal(concat("is the ", is_model ? "model" : "runtime", " itself; expected another name for the program"),
@@ -127,8 +151,8 @@ void write(const Arguments& arguments, const LoadedModel& model) {
   pad_to(kTrailerBytes);
   trailer.file_bytes = out.size() + kTrailerBytes;
   out.append(trailer_bytes(trailer).data(), kTrailerBytes);
-  model_file.require_unchanged();
-  runtime_file->require_unchanged();
+  model_file.require_unchanged(kWhenChanged);
+  runtime_file->require_unchanged(kWhenChanged);
   const std::string summary =
       concat("minnow ", kCommand, ": wrote ", printable(out.target()), ": ", runtime.kind.description, " program",
              runtime.kind.needs_libraries ? ", linked dynamically" : "", ", ", out.size(), " bytes; ",

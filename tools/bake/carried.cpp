@@ -5,6 +5,7 @@
 
 #include "base/crc32.hpp"
 #include "tools/own_path.hpp"
+#include "tools/system.hpp"
 
 namespace minnow::bake {
 namespace {
@@ -31,6 +32,25 @@ std::uint64_t field(std::string_view bytes, std::size_t at, unsigned width) {
   std::uint64_t value = 0;
   for (unsigned i = width; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
   return value;
+}
+
+constexpr const char* kMakeAgain = "; minnow bundle makes the program again";
+
+// What a program says that could open its own file by none of its paths; `error`: the first one's.
+std::string cannot_open(const std::vector<std::string>& paths, int error) {
+  const char* remedy = "start it by its path, or mount /proc";
+  for (const std::string& path : paths) {
+    FileMap map;
+    int each = 0;
+    system::FileStatus status;
+    const bool is_file = system::status_of(path, &status) && status.kind == system::FileStatus::Kind::regular;
+    if (!is_file || FileMap::open(path.c_str(), &map, &each) == Status::ok || each != EACCES) continue;
+    // It is there, it was executed, and may not be read: of mode 111, say.
+    error = each;
+    remedy = "it reads the model from there; give it read permission (chmod a+r)";
+    break;
+  }
+  return std::string("the program cannot open its own file: ") + std::strerror(error) + "; " + remedy;
 }
 
 std::string_view end_of(const FileMap& map) {
@@ -93,7 +113,8 @@ Carried find_carried(const char* argv0, ModelPlace* out, std::string* why) {
   if (!says_so && !kAlwaysLooks) return Carried::none;
   int first_error = 0;
   bool opened = false;
-  for (const std::string& path : own_paths(argv0)) {
+  const std::vector<std::string> paths = own_paths(argv0);
+  for (const std::string& path : paths) {
     FileMap map;
     int error = 0;
     if (FileMap::open(path.c_str(), &map, &error) != Status::ok) {
@@ -112,13 +133,11 @@ Carried find_carried(const char* argv0, ModelPlace* out, std::string* why) {
       out->bytes = trailer.model_bytes;
       return Carried::model;
     }
+    *why += kMakeAgain;
     if (has_trailer(end)) return Carried::damaged;
   }
   if (!says_so) return Carried::none;
-  if (!opened) {
-    *why = std::string("the program cannot open its own file: ") + std::strerror(first_error) +
-           "; start it by its path, or mount /proc";
-  }
+  if (!opened) *why = cannot_open(paths, first_error);
   return Carried::damaged;
 }
 

@@ -1,5 +1,6 @@
 // The model that a program carries behind its own code, and how it finds it (`minnow bundle`; models/FORMAT.md has the
-// bytes). Depends on tools/load.hpp and tools/own_path.hpp.
+// bytes). Depends on tools/load.hpp, tools/own_path.hpp and
+// tools/system.hpp.
 #pragma once
 
 #include <string>

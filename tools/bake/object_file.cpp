@@ -1,6 +1,6 @@
 // A model as a relocatable object file, written field by field, so that no assembler or linker of the target is needed.
 // ELF: System V gABI; COFF: Microsoft's PE format; Mach-O: Apple's loader.h.
-#include <array>
+#include <vector>
 
 #include "tools/bake/baked.hpp"
 #include "tools/convert/refusal.hpp"
@@ -73,8 +73,22 @@ void require_at_most(std::uint64_t bytes, std::uint64_t limit, const Target& tar
 // ---- ELF ----
 
 // Section names, each at a known place of .shstrtab.
-constexpr char kNames[] = "\0.rodata\0.note.GNU-stack\0.symtab\0.strtab\0.shstrtab";
+constexpr char kNames[] = "\0.rodata\0.note.GNU-stack\0.symtab\0.strtab\0.note.gnu.property\0.shstrtab";
 constexpr std::string_view kSectionNames(kNames, sizeof kNames);
+
+// Control-flow protections that code must be compiled for: the linker leaves them on in a program only if each of its
+// objects says that it is. Where no code is, that is true of all of them.
+struct Protections {
+  std::uint32_t property;  // GNU_PROPERTY_*_FEATURE_1_AND; 0: the machine has none
+  std::uint32_t features;
+};
+
+Protections protections_of(std::uint32_t machine) {
+  constexpr std::uint32_t kX86 = 62, kX86_32 = 3, kAarch64 = 183;
+  if (machine == kX86 || machine == kX86_32) return {0xc0000002, 1 | 2};  // IBT, SHSTK
+  if (machine == kAarch64) return {0xc0000000, 1 | 2 | 4};                // BTI, PAC, GCS
+  return {0, 0};
+}
 
 struct Section {
   std::string_view name;
@@ -97,26 +111,33 @@ class ElfWriter {
     if (!target_.is_64_bit) require_at_most(contents_.bytes, 0x7fffffff, target_);
     const std::uint64_t rodata_at = kAlign;
     Fields symbols, strings, section_names;
+    const Fields properties = property_note();
     add_symbols(&symbols, &strings);
     section_names.text(kSectionNames, kSectionNames.size());
 
-    const std::uint64_t symbols_at = align_up(rodata_at + contents_.bytes, 8);
+    const std::uint64_t properties_at = align_up(rodata_at + contents_.bytes, 8);
+    const std::uint64_t symbols_at = align_up(properties_at + properties.size(), 8);
     const std::uint64_t strings_at = symbols_at + symbols.size();
     const std::uint64_t names_at = strings_at + strings.size();
     const std::uint64_t sections_at = align_up(names_at + section_names.size(), 8);
     const std::uint32_t symbol_bytes = target_.is_64_bit ? 24 : 16;
-    const std::array<Section, 6> sections = {{
+    std::vector<Section> sections = {
         {},
         {".rodata", kProgbits, kAllocated, rodata_at, contents_.bytes, 0, 0, kAlign, 0},
         {".note.GNU-stack", kProgbits, 0, symbols_at, 0, 0, 0, 1, 0},
         {".symtab", kSymbolTable, 0, symbols_at, symbols.size(), 4, 1, 8, symbol_bytes},
         {".strtab", kStringTable, 0, strings_at, strings.size(), 0, 0, 1, 0},
-        {".shstrtab", kStringTable, 0, names_at, section_names.size(), 0, 0, 1, 0},
-    }};
+    };
+    if (properties.size() != 0) {
+      sections.push_back({".note.gnu.property", kNote, kAllocated, properties_at, properties.size(), 0, 0, word_, 0});
+    }
+    sections.push_back({".shstrtab", kStringTable, 0, names_at, section_names.size(), 0, 0, 1, 0});
 
     header(sections_at, sections.size()).pad_to(kAlign).write(out);
     write_contents(model_, contents_, out);
-    Fields().zeros(static_cast<std::size_t>(symbols_at - rodata_at - contents_.bytes)).write(out);
+    Fields().zeros(static_cast<std::size_t>(properties_at - rodata_at - contents_.bytes)).write(out);
+    properties.write(out);
+    Fields().zeros(static_cast<std::size_t>(symbols_at - properties_at - properties.size())).write(out);
     symbols.write(out);
     strings.write(out);
     section_names.write(out);
@@ -127,9 +148,9 @@ class ElfWriter {
   }
 
  private:
-  static constexpr std::uint32_t kProgbits = 1, kSymbolTable = 2, kStringTable = 3;  // sh_type
-  static constexpr std::uint32_t kAllocated = 2;                                     // SHF_ALLOC
-  static constexpr std::uint32_t kGlobalObject = 1 << 4 | 1;                         // STB_GLOBAL, STT_OBJECT
+  static constexpr std::uint32_t kProgbits = 1, kSymbolTable = 2, kStringTable = 3, kNote = 7;  // sh_type
+  static constexpr std::uint32_t kAllocated = 2;                                                // SHF_ALLOC
+  static constexpr std::uint32_t kGlobalObject = 1 << 4 | 1;  // STB_GLOBAL, STT_OBJECT
 
   Fields header(std::uint64_t sections_at, std::size_t section_count) const {
     Fields out;
@@ -145,6 +166,20 @@ class ElfWriter {
     out.number(0, word_).number(0, word_).number(sections_at, word_);
     out.u32(target_.flags).u16(target_.is_64_bit ? 64 : 52).u16(0).u16(0);
     out.u16(target_.is_64_bit ? 64 : 40).u16(section_count).u16(section_count - 1);
+    return out;
+  }
+
+  // A note of the type NT_GNU_PROPERTY_TYPE_0 with one property; empty: none for this machine.
+  Fields property_note() const {
+    constexpr std::uint32_t kType = 5, kPropertyHead = 8, kFeatureBytes = 4;
+    const Protections protections = protections_of(target_.machine);
+    Fields out;
+    if (protections.property == 0) return out;
+    const std::uint64_t description_bytes = align_up(kPropertyHead + kFeatureBytes, word_);
+    out.u32(4).u32(description_bytes).u32(kType).text("GNU", 4);
+    const std::size_t at = out.size();
+    out.u32(protections.property).u32(kFeatureBytes).u32(protections.features);
+    out.pad_to(at + static_cast<std::size_t>(description_bytes));
     return out;
   }
 

@@ -11,6 +11,9 @@ namespace minnow::bake {
 // Opens the model and reads every byte of it. Returns an exit status.
 int open_verified(const std::string& command, const std::string& path, LoadedModel* out);
 
+// What to do when an input was written to meanwhile.
+inline constexpr const char* kWhenChanged = "try again when nothing writes to it";
+
 // "6 layers, 192 wide, context 256, q8, 3044608 bytes"
 std::string describe(const ModelInfo& info);
 

@@ -95,11 +95,10 @@ std::string InputFile::read_all(std::uint64_t limit) const {
   return bytes;
 }
 
-void InputFile::require_unchanged() const {
+void InputFile::require_unchanged(const char* remedy) const {
   FileStatus status;
   if (!system::status_of(descriptor_, &status) || status.bytes != size_ || status.modified != modified_) {
-    refuse_file(path_,
-                "was written to while it was read; expected a finished file; convert again when training has saved it");
+    refuse_file(path_, concat("was written to while it was read; expected a finished file; ", remedy));
   }
 }
 

@@ -25,8 +25,8 @@ class InputFile {
   void read_at(std::uint64_t offset, void* out, std::size_t bytes) const;
   std::string read_all(std::uint64_t limit) const;
 
-  // Throws Refusal if the file was written to since it was opened.
-  void require_unchanged() const;
+  // Throws Refusal if the file was written to since it was opened. `remedy`: what the user can do then.
+  void require_unchanged(const char* remedy = "convert again when training has saved it") const;
   // Whether `path` is this very file, by whatever name.
   bool is_same_file(const std::string& path) const;
 
