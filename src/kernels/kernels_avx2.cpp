@@ -23,12 +23,12 @@ struct MaddubsQ8 {
   static Weights prepare(__m256i load) {
     return {load, _mm256_abs_epi8(load)};
   }
-  static __m256i start(__m256i) { return _mm256_setzero_si256(); }
+  static __m256i start(std::int32_t) { return _mm256_setzero_si256(); }
   static __m256i step(__m256i dot, const Weights& rows, __m256i x) {
     const __m256i pairs = _mm256_maddubs_epi16(rows.magnitude, _mm256_sign_epi8(x, rows.w));
     return _mm256_add_epi32(dot, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
-  static __m256i total(__m256i dot, __m256i) { return dot; }
+  static __m256 total(__m256i dot, std::int32_t) { return _mm256_cvtepi32_ps(dot); }
 };
 
 // q4: nibbles as unsigned. The 8 steps of a group sum to at most 16 * 15 * 127 = 30480 a 16-bit lane, so they are
@@ -42,10 +42,11 @@ struct MaddubsQ4 {
   static Weights prepare(__m256i load) {
     return _mm256_and_si256(Part == 0 ? load : _mm256_srli_epi16(load, 4), _mm256_set1_epi8(15));
   }
-  static __m256i start(__m256i) { return _mm256_setzero_si256(); }
+  static __m256i start(std::int32_t) { return _mm256_setzero_si256(); }
   static __m256i step(__m256i dot, Weights w, __m256i x) { return _mm256_add_epi16(dot, _mm256_maddubs_epi16(w, x)); }
-  static __m256i total(__m256i dot, __m256i sum) {
-    return _mm256_sub_epi32(_mm256_madd_epi16(dot, _mm256_set1_epi16(1)), _mm256_slli_epi32(sum, 3));
+  static __m256 total(__m256i dot, std::int32_t sum) {
+    const __m256i more = _mm256_slli_epi32(_mm256_set1_epi32(sum), 3);
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_madd_epi16(dot, _mm256_set1_epi16(1)), more));
   }
 };
 

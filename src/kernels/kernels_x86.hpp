@@ -58,17 +58,9 @@ void quantise(const float* x, std::uint32_t groups, std::int8_t* q, float* scale
 
 namespace {
 
-// Asks for `Bytes` bytes that lie `distance` beyond `from`: one query has halves converted as fast as memory delivers
-// them, but keys are 8 streams that start anew every tile, so that they arrive too late on their own. Floats gain
-// nothing. Beyond the end of memory it does nothing.
-template <std::size_t Bytes>
-void prefetch(const std::byte* from, std::size_t distance) {
-  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(from) + distance;
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < Bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(at + i), _MM_HINT_T0);
-}
-
-// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds.
+// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds. One query has
+// halves converted as fast as memory delivers them, but keys are 8 streams that start anew every tile, so that they
+// arrive too late on their own. Floats gain nothing.
 template <class Element, int Queries, int Blocks>
 void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
   constexpr std::size_t kRowBytes = kKeyLanes * Element::kBytes;

@@ -29,30 +29,61 @@ __m256 keep(__m256 x, std::uint32_t i, std::uint32_t n) {
   return i + 8 <= n ? x : _mm256_and_ps(x, _mm256_castsi256_ps(first_lanes(n - i)));
 }
 
-__m256 exp8(__m256 x) {
-  const __m256 limited = _mm256_min_ps(_mm256_set1_ps(kExpMax), x);  // this order passes a NaN on
-  const __m256 magic = _mm256_set1_ps(kRoundMagic);
-  const __m256 shifted = _mm256_fmadd_ps(limited, _mm256_set1_ps(kLog2E), magic);
-  const __m256 n = _mm256_sub_ps(shifted, magic);
-  __m256 r = _mm256_fmadd_ps(n, _mm256_set1_ps(-kLn2High), limited);
-  r = _mm256_fmadd_ps(n, _mm256_set1_ps(-kLn2Low), r);
-  __m256 p = _mm256_fmadd_ps(_mm256_set1_ps(kExp[4]), r, _mm256_set1_ps(kExp[3]));
-  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(kExp[2]));
-  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(kExp[1]));
-  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(kExp[0]));
-  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
-  p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f));
-  const __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(127)), 23);
-  const __m256 tiny = _mm256_cmp_ps(x, _mm256_set1_ps(kExpMin), _CMP_LT_OQ);
-  return _mm256_andnot_ps(tiny, _mm256_mul_ps(p, _mm256_castsi256_ps(power)));
+// Vectors that pass a function side by side, for alone one waits for every step of its polynomial.
+template <int N>
+struct Floats {
+  __m256 v[N];
+};
+
+// f(0), f(1), ..: as many as `like` has.
+template <int N, class F>
+Floats<N> each(const Floats<N>&, const F& f) {
+  Floats<N> out;
+#pragma GCC unroll 8
+  for (int i = 0; i < N; ++i) out.v[i] = f(i);
+  return out;
 }
 
-__m256 erf8(__m256 x) {
-  const __m256 sign = _mm256_and_ps(x, _mm256_set1_ps(-0.0f));
-  const __m256 a = _mm256_min_ps(_mm256_set1_ps(kErfMax), _mm256_xor_ps(x, sign));
-  __m256 q = _mm256_fmadd_ps(_mm256_set1_ps(kErf[8]), a, _mm256_set1_ps(kErf[7]));
-  for (int i = 6; i >= 0; --i) q = _mm256_fmadd_ps(q, a, _mm256_set1_ps(kErf[i]));
-  return _mm256_xor_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), exp8(_mm256_mul_ps(a, q))), sign);
+template <int N>
+[[gnu::always_inline]] inline Floats<N> exp8(const Floats<N>& x) {
+  const __m256 magic = _mm256_set1_ps(kRoundMagic);
+  const __m256 one = _mm256_set1_ps(1.0f);
+  // This order passes a NaN on.
+  const auto limited = each(x, [&](int i) { return _mm256_min_ps(_mm256_set1_ps(kExpMax), x.v[i]); });
+  const auto shifted = each(x, [&](int i) { return _mm256_fmadd_ps(limited.v[i], _mm256_set1_ps(kLog2E), magic); });
+  const auto n = each(x, [&](int i) { return _mm256_sub_ps(shifted.v[i], magic); });
+  auto r = each(x, [&](int i) { return _mm256_fmadd_ps(n.v[i], _mm256_set1_ps(-kLn2High), limited.v[i]); });
+  r = each(x, [&](int i) { return _mm256_fmadd_ps(n.v[i], _mm256_set1_ps(-kLn2Low), r.v[i]); });
+  auto p = each(x, [&](int i) { return _mm256_fmadd_ps(_mm256_set1_ps(kExp[4]), r.v[i], _mm256_set1_ps(kExp[3])); });
+#pragma GCC unroll 8
+  for (int k = 2; k >= 0; --k) {
+    p = each(x, [&](int i) { return _mm256_fmadd_ps(p.v[i], r.v[i], _mm256_set1_ps(kExp[k])); });
+  }
+  p = each(x, [&](int i) { return _mm256_fmadd_ps(p.v[i], r.v[i], one); });
+  p = each(x, [&](int i) { return _mm256_fmadd_ps(p.v[i], r.v[i], one); });
+  return each(x, [&](int i) {
+    const __m256i exponent = _mm256_add_epi32(_mm256_castps_si256(shifted.v[i]), _mm256_set1_epi32(127));
+    const __m256 power = _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+    const __m256 tiny = _mm256_cmp_ps(x.v[i], _mm256_set1_ps(kExpMin), _CMP_LT_OQ);
+    return _mm256_andnot_ps(tiny, _mm256_mul_ps(p.v[i], power));
+  });
+}
+
+[[gnu::always_inline]] inline __m256 exp8(__m256 x) { return exp8(Floats<1>{{x}}).v[0]; }
+
+template <int N>
+Floats<N> erf8(const Floats<N>& x) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  const auto a = each(x, [&](int i) { return _mm256_min_ps(_mm256_set1_ps(kErfMax), _mm256_andnot_ps(sign, x.v[i])); });
+  auto q = each(x, [&](int i) { return _mm256_fmadd_ps(_mm256_set1_ps(kErf[8]), a.v[i], _mm256_set1_ps(kErf[7])); });
+#pragma GCC unroll 8
+  for (int k = 6; k >= 0; --k) {
+    q = each(x, [&](int i) { return _mm256_fmadd_ps(q.v[i], a.v[i], _mm256_set1_ps(kErf[k])); });
+  }
+  const auto e = exp8(each(x, [&](int i) { return _mm256_mul_ps(a.v[i], q.v[i]); }));
+  return each(x, [&](int i) {
+    return _mm256_xor_ps(_mm256_sub_ps(_mm256_set1_ps(1.0f), e.v[i]), _mm256_and_ps(x.v[i], sign));
+  });
 }
 
 }  // namespace

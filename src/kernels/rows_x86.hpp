@@ -20,6 +20,20 @@ __m256 affine(__m256 t, const float* weight_or_null, const float* bias_or_null, 
 // Zeroes what is not above 0, but passes a NaN on.
 __m256 positive(__m256 v) { return _mm256_andnot_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_LE_OQ), v); }
 
+// N vectors from x on.
+template <int N>
+void gelu_erf_of(float* x) {
+  Floats<N> v;
+#pragma GCC unroll 8
+  for (int i = 0; i < N; ++i) v.v[i] = _mm256_loadu_ps(x + 8 * i);
+  const Floats<N> e = erf8(each(v, [&](int i) { return _mm256_mul_ps(v.v[i], _mm256_set1_ps(kSqrtHalf)); }));
+#pragma GCC unroll 8
+  for (int i = 0; i < N; ++i) {
+    const __m256 h = _mm256_mul_ps(_mm256_set1_ps(0.5f), v.v[i]);
+    _mm256_storeu_ps(x + 8 * i, _mm256_fmadd_ps(h, e.v[i], h));
+  }
+}
+
 }  // namespace
 
 namespace shared {
@@ -64,11 +78,11 @@ void add(float* x, const float* y, std::uint32_t n) {
 }
 
 void gelu_erf(float* x, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; i += 8) {
-    const __m256 v = _mm256_loadu_ps(x + i);
-    const __m256 h = _mm256_mul_ps(_mm256_set1_ps(0.5f), v);
-    const __m256 e = erf8(_mm256_mul_ps(v, _mm256_set1_ps(kSqrtHalf)));
-    _mm256_storeu_ps(x + i, keep(_mm256_fmadd_ps(h, e, h), i, n));
+  std::uint32_t i = 0;
+  for (; i + 32 <= n; i += 32) gelu_erf_of<4>(x + i);
+  for (; i < n; i += 8) {
+    gelu_erf_of<1>(x + i);
+    if (i + 8 > n) _mm256_storeu_ps(x + i, keep(_mm256_loadu_ps(x + i), i, n));
   }
 }
 

@@ -21,5 +21,13 @@ struct F16 {
   }
 };
 
+// Asks for `Bytes` bytes that lie `distance` beyond `from`. Beyond the end of memory it does nothing.
+template <std::size_t Bytes>
+void prefetch(const std::byte* from, std::size_t distance) {
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(from) + distance;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < Bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(at + i), _MM_HINT_T0);
+}
+
 }  // namespace
 }  // namespace minnow
