@@ -9,6 +9,7 @@
 #include "tests/convert/support.hpp"
 #include "tests/session/rig.hpp"
 #include "tools/convert/pack.hpp"
+#include "tools/convert/quantised.hpp"
 #include "tools/convert/sha256.hpp"
 #include "tools/convert/vocabulary.hpp"
 
@@ -288,6 +289,35 @@ TEST_CASE("calibration: the logits stay nearer to f32 than with every weight rou
   const double self = difference(folder / "f32", folder / "self");
   CHECK(file < 0.5 * none);
   CHECK(self < 0.6 * none);
+}
+
+TEST_CASE("calibration: everything that may take long tells how far it is, from the packing to the hash and the loss") {
+  const TemporaryFolder folder;
+  write_file(folder / "ids.bin", some_ids(2000, 37));
+  for (const bool self : {true, false}) {
+    const Checkpoint checkpoint = read_checkpoint(std::make_shared<const InputFile>(kRandom));
+    PlanOptions plan_options;
+    plan_options.type = WeightType::q4;
+    const ModelPlan plan = plan_model(checkpoint, plan_options);
+    std::vector<std::string> phases;
+    double done = 1;
+    QuantiseOptions options;
+    options.calibration.tokens = 300;
+    if (!self) options.calibration.file = folder / "ids.bin";
+    options.progress = [&](const char* what, double part) {
+      if (phases.empty() || phases.back() != what) {
+        CHECK(done == 1);
+        phases.push_back(what);
+      } else {
+        CHECK(part >= done);
+      }
+      done = part;
+    };
+    const CalibratedTensors out = quantise_model(checkpoint, plan, {}, options);
+    const std::vector<std::string> of_self = {"loading", "sampling", "loading", "measuring", "rounding"};
+    const std::vector<std::string> of_file = {"loading", "hashing", "measuring", "rounding"};
+    CHECK(phases == (self ? of_self : of_file));
+  }
 }
 
 TEST_CASE("calibration: every family is rounded, and runs") {

@@ -63,7 +63,11 @@ class TokenFile {
 
   bool ids() const { return ids_; }
   std::uint64_t size() const { return ids_ ? file_.size() / 2 : tokens_.size(); }
-  std::string hash() const { return hash_file(file_); }
+  std::string hash(const quantise::Progress& progress) const {
+    return hash_file(file_, [&](std::uint64_t done, std::uint64_t total) {
+      if (progress) progress(static_cast<double>(done) / static_cast<double>(total));
+    });
+  }
   void require_unchanged() const { file_.require_unchanged(); }
 
   void read(std::uint64_t from, std::size_t count, std::vector<Token>* out) const {
@@ -158,7 +162,8 @@ std::size_t calibration_window(const Config& config) {
   return std::min<std::size_t>(config.block_size, kLongestWindow);
 }
 
-Calibration read_calibration(const CalibrationOptions& options, const Model& model) {
+Calibration read_calibration(const CalibrationOptions& options, const Model& model,
+                             const quantise::Progress& progress) {
   const Config& config = ModelView(model).config();
   const std::size_t length = calibration_window(config);
   const TokenFile file(options.file, model);
@@ -182,7 +187,7 @@ Calibration read_calibration(const CalibrationOptions& options, const Model& mod
   out.source = concat(name, " (", kind, ")");
   out.provenance = {concat("calibration=", name), concat("calibration_kind=", kind),
                     concat("calibration_tokens=", out.windows.tokens.size()),
-                    concat("calibration_sha256=", file.hash())};
+                    concat("calibration_sha256=", file.hash(progress))};
   file.require_unchanged();
   return out;
 }

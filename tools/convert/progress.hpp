@@ -26,7 +26,7 @@ class Progress {
     const double part = done < total ? static_cast<double>(done) / static_cast<double>(total) : 1;
     const auto full = static_cast<std::size_t>(part * kBar);
     const std::string bar = std::string(full, '#') + std::string(kBar - full, '.');
-    std::fprintf(stderr, "\rminnow %s: %-8s [%s] %3.0f %%", command_, what, bar.c_str(), 100 * part);
+    std::fprintf(stderr, "\rminnow %s: %-9s [%s] %3.0f %%", command_, what, bar.c_str(), 100 * part);
     shown_ = true;
   }
   void clear() {

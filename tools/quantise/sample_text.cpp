@@ -86,7 +86,7 @@ Windows sample_windows(const Model& model, std::size_t count, std::size_t length
   return out;
 }
 
-double mean_loss(const Model& model, const Windows& windows, const Workers& workers) {
+double mean_loss(const Model& model, const Windows& windows, const Workers& workers, const Progress& progress) {
   if (windows.length < 2 || windows.count() == 0) return 0;
   SessionConfig config;
   config.context = static_cast<std::uint32_t>(windows.length);
@@ -107,6 +107,9 @@ double mean_loss(const Model& model, const Windows& windows, const Workers& work
       if (owned.session.feed({tokens + begin, count}, rows) != Status::ok) refuse_logits();
       for (std::size_t i = 0; i < count; ++i) {
         sum += token_loss({rows.data() + i * vocab_size, vocab_size}, tokens[begin + i + 1]);
+      }
+      if (progress) {
+        progress(static_cast<double>(w * scored + begin + count) / static_cast<double>(windows.count() * scored));
       }
     }
   }

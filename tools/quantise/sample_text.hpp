@@ -11,6 +11,6 @@ Windows sample_windows(const Model& model, std::size_t count, std::size_t length
                        const Progress& progress);
 
 // Mean loss in nats of the tokens behind the first of each window; 0 if there are none. Throws Refusal, Interrupted.
-double mean_loss(const Model& model, const Windows& windows, const Workers& workers);
+double mean_loss(const Model& model, const Windows& windows, const Workers& workers, const Progress& progress);
 
 }  // namespace minnow::quantise
