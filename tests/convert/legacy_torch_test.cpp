@@ -1,7 +1,10 @@
 // tools/convert/legacy_torch.cpp: checkpoints of torch.save before PyTorch 1.6, made by hand.
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "tests/convert/checkpoint_rig.hpp"
+#include "tests/tools/child.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert::test {
@@ -128,6 +131,36 @@ TEST_CASE("legacy torch: views outside of their storage") {
   LegacyMaker::add(&p, "c", "HalfStorage", "k1", 2, "N", 0, {2}, {1});
   maker.object = p.op("u").done();
   CHECK(contains(show_bytes(maker.bytes()), "reaches beyond its storage"));
+}
+
+TEST_CASE("legacy torch: pickles of any length") {
+  for (const std::size_t length : {100000u, 262144u, 3000000u}) {
+    LegacyMaker maker;
+    const std::string notes = PickleMaker{""}.text("notes").text(std::string(length, 'x')).op("s").bytes;
+    maker.object.insert(maker.object.size() - 1, notes);
+    CHECK(show_bytes(maker.bytes()) == show_bytes(LegacyMaker().bytes()));
+  }
+}
+
+TEST_CASE("legacy torch: what follows the pickles is not read with them" * doctest::skip(minnow::test::kSanitized)) {
+  const TemporaryFolder folder;
+  LegacyMaker maker;
+  PickleMaker p;
+  p.op("}(");
+  LegacyMaker::add(&p, "a", "FloatStorage", "k0", 8 << 20, "N", 0, {2, 2}, {2, 1});
+  maker.object = p.op("u").done();
+  maker.keys = PickleMaker().op("]").text("k0").op("a").done();
+  maker.storages = number(8 << 20, 8) + std::string(32 << 20, '\0');
+  write_file(folder / "ckpt.pt", maker.bytes());
+  const int status = in_child([&] {
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak counts from here
+    const std::size_t before = from_proc("VmRSS:");
+    read_checkpoint(std::make_shared<const InputFile>(folder / "ckpt.pt"));
+    const std::size_t peak = from_proc("VmHWM:");
+    if (before == 0 || peak == 0) return 9;  // no /proc
+    return peak - before <= 2048 ? 7 : 6;
+  });
+  CHECK(status == 7);
 }
 
 TEST_CASE("legacy torch: a whole model") {

@@ -19,6 +19,7 @@ constexpr std::string_view kMagicText = "L119547037146038801333356L\n.";
 constexpr std::int64_t kProtocol = 1001;
 constexpr std::size_t kMaxSmallPickle = 4096;
 constexpr std::size_t kMaxKeysPickle = std::size_t{4} << 20;
+constexpr std::uint64_t kFirstPiece = std::uint64_t{256} << 10;  // the file does not say how long a pickle is
 
 // The length of the first pickle; 0: it is not the magic number.
 std::size_t magic_bytes(const InputFile& file) {
@@ -48,10 +49,24 @@ class Reader : private TorchStorages {
 
  private:
   PickleTree take_pickle(std::size_t limit, std::string_view where) {
-    const std::uint64_t bytes = std::min<std::uint64_t>(file_.size() - at_, limit);
-    PickleTree tree = read_pickle(read_piece(file_, at_, bytes), where);
+    const std::uint64_t most = std::min<std::uint64_t>(file_.size() - at_, limit);
+    PickleTree tree;
+    for (std::uint64_t bytes = std::min(most, kFirstPiece); !read_pickle(bytes, most, where, &tree);) {
+      bytes = std::min(most, 4 * bytes);
+    }
     at_ += tree.bytes_read();
     return tree;
+  }
+
+  // The first `bytes` of what follows. False: that may have been too little, of `most`.
+  bool read_pickle(std::uint64_t bytes, std::uint64_t most, std::string_view where, PickleTree* out) const {
+    try {
+      *out = convert::read_pickle(read_piece(file_, at_, bytes), where);
+      return true;
+    } catch (const Refusal&) {
+      if (bytes == most) throw;
+      return false;
+    }
   }
 
   void read_system() {
