@@ -27,8 +27,8 @@ std::size_t calibration_window(const Config& config);
 
 // Windows out of a file, spread evenly over it: ids of 16 bits where the name ends in .bin or .u16 or the content has
 // zero bytes, else text, which the model's tokenizer encodes. Of a longer text the first kMostText bytes are used.
-// `tokens` is as many as the residual stream has room for. `progress`: of the file's hash. Throws Refusal, with the path,
-// and Interrupted.
+// `tokens` is as many as the residual stream has room for. `progress`: of the file's hash. Throws Refusal, with the
+// path, and Interrupted.
 inline constexpr std::uint64_t kMostText = std::uint64_t{4} << 20;
 Calibration read_calibration(const CalibrationOptions& options, const Model& model, const quantise::Progress& progress);
 

@@ -36,7 +36,8 @@ CalibratedTensors quantise_model(const Checkpoint& checkpoint, const ModelPlan& 
   CalibratedTensors out;
   if (options.calibration.file.empty()) {
     // In q8 it writes the same text for all that matters here, several times as fast.
-    const quantise::MemoryModel small = in_memory(checkpoint, plan, WeightType::q8, tokenizer, named(options, "loading"));
+    const quantise::MemoryModel small =
+        in_memory(checkpoint, plan, WeightType::q8, tokenizer, named(options, "loading"));
     out.calibration = sample_calibration(options.calibration, small.model(), workers, named(options, "sampling"));
   }
   quantise::MemoryModel model = in_memory(checkpoint, plan, WeightType::f32, tokenizer, named(options, "loading"));
