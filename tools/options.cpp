@@ -20,6 +20,28 @@ std::string shortest(double x) {
   return buffer;
 }
 
+// An option and what it does, beside it in a column of its own, or below where the option is long.
+std::string help_entry(const std::string& left, std::string_view help) {
+  constexpr std::size_t kColumn = 25;
+  constexpr std::size_t kWidth = 110;
+  const std::string below = "\n" + std::string(kColumn, ' ');
+  std::string out = "  " + left;
+  out += out.size() < kColumn ? std::string(kColumn - out.size(), ' ') : below;
+  std::size_t column = kColumn;  // where the last line ends
+  while (!help.empty()) {
+    const std::string_view word = help.substr(0, help.find(' '));
+    help.remove_prefix(std::min(help.size(), word.size() + 1));
+    if (column > kColumn) {
+      const bool fits = column + 1 + word.size() <= kWidth;
+      out += fits ? " " : below;
+      column = fits ? column + 1 : kColumn;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + '\n';
+}
+
 // Changes of one letter, or swaps of two neighbours, that turn a into b (Damerau, 1964; optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -97,6 +119,9 @@ void Options::alias(const char* name, const char* of) {
   Option option = *find(of);
   option.name = name;
   option.help.clear();
+  for (Option& each : options_) {
+    if (each.name == of) each.help += "; also " + dashed(name);
+  }
   options_.push_back(std::move(option));
 }
 void Options::heading(const char* line) {
@@ -243,10 +268,10 @@ void Options::print_help() const {
     if (option.kind == Kind::heading) std::printf("\n%s\n", option.help.c_str());
     if (option.kind == Kind::heading || option.help.empty()) continue;
     const std::string left = dashed(option.name) + (option.value.empty() ? "" : " " + option.value);
-    std::printf("  %-22s %s\n", left.c_str(), option.help.c_str());
+    std::fputs(help_entry(left, option.help).c_str(), stdout);
   }
-  std::printf("  %-22s %s\n", "--help", "this text");
-  std::printf("  %-22s %s\n", "--version", "minnow's version");
+  std::fputs(help_entry("--help", "this text").c_str(), stdout);
+  std::fputs(help_entry("--version", "minnow's version").c_str(), stdout);
 }
 
 }  // namespace minnow

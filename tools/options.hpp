@@ -33,14 +33,14 @@ class Options {
       : command_(std::move(command)), usage_(std::move(usage)), summary_(std::move(summary)) {}
 
   // Binds; a variable keeps its value where the option is absent. `value` names the argument in --help. An empty help
-  // text keeps an option out of --help, for aliases.
+  // text keeps an option out of --help.
   void flag(const char* name, bool* out, const char* help);
   void text(const char* name, const char* value, std::string* out, bool* given_or_null, const char* help);
   void number(const char* name, const char* value, std::uint64_t least, std::uint64_t most, std::uint64_t* out,
               const char* help);
   void real(const char* name, const char* value, double least, double most, double* out, const char* help);
   void choice(const char* name, const char* value, std::vector<Choice> choices, std::uint32_t* out, const char* help);
-  void alias(const char* name, const char* of);  // another name of an option that is already bound
+  void alias(const char* name, const char* of);  // another name of an option that is already bound; its line tells it
   void heading(const char* line);                // a line of its own in --help
   void positional(const char* name, std::string* out, bool* given_or_null);  // required if given_or_null is null
 

@@ -31,6 +31,23 @@ TEST_CASE("program: help and version") {
   CHECK(o.err.find("usage: minnow") == 0);
 }
 
+TEST_CASE("program: help has a column for what options do, and tells their other names") {
+  const std::string run = run_program({"run", "--help"}).out;
+  for (const char* line :
+       {"\n  -n N                   tokens to write (256); also --max_new_tokens\n", "; also --temperature\n",
+        "; also --top_k\n", "; also --num_samples\n", "\n  --start TEXT           the prompt, or FILE:NAME "}) {
+    CHECK(run.find(line) != std::string::npos);
+  }
+  const std::string convert = run_program({"convert", "--help"}).out;
+  CHECK(convert.find("\n  --calibrate FILE|auto|self|none\n                         of q4: a text") !=
+        std::string::npos);
+  for (const std::string& help : {run, convert}) {
+    for (std::size_t begin = 0; begin < help.size(); begin = help.find('\n', begin) + 1) {
+      CHECK(help.find('\n', begin) - begin <= 120);
+    }
+  }
+}
+
 TEST_CASE("program: misuse") {
   const ModelFile model;
   const struct {
