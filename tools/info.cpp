@@ -92,6 +92,21 @@ std::string vocabulary_text(const ModelInfo& m) {
   return grouped(m.n_tokens) + plural(m.n_tokens, " id") + " in " + rows + " rows, without text";
 }
 
+// Of the matrices; the embedding and the output matrix of a q4 model may be of another type than the layers.
+std::string types_text(const ModelView& view) {
+  const auto type = static_cast<WeightType>(view.config().weight_type);
+  const bool tied = view.config().output == Output::tied;
+  std::string text = to_string(type);
+  for (std::uint32_t i = 0; i < view.header->tensor_count; ++i) {
+    const TensorEntry& entry = view.tensor(i);
+    const auto other = static_cast<WeightType>(entry.type);
+    if (other == type || (entry.role != Role::wte && entry.role != Role::lm_head_weight)) continue;
+    text += entry.role == Role::wte ? (tied ? ", embedding and output" : ", embedding") : ", output";
+    text += std::string(" as ") + to_string(other);
+  }
+  return text;
+}
+
 const char* name_of(TokenizerKind kind) {
   switch (kind) {
     case TokenizerKind::characters:
@@ -210,7 +225,7 @@ void print_text(const Info& info) {
   if (const TokenizerHeader* const tokenizer = tokenizer_of(info.view)) {
     print_line("tokenizer", tokenizer_text(*tokenizer));
   }
-  print_line("parameters", number(m.n_parameters) + " as " + to_string(m.type));
+  print_line("parameters", number(m.n_parameters) + " as " + types_text(info.view));
   print_line("file", bytes_text(m.file_bytes));
   print_line("session", bytes_text(info.session_bytes) + ", context " + number(info.context) + ", " +
                             number(info.threads) + plural(info.threads, " thread"));

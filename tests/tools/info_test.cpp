@@ -65,6 +65,28 @@ TEST_CASE("info: --json") {
   CHECK(json_value(run_program({"info", file.path, "--json", "--verify"}).out, "verified") == "true");
 }
 
+TEST_CASE("info: a q4 model says what is not q4") {
+  const minnow::test::TemporaryFolder folder;
+  const std::string model = folder.path("m");
+  const struct {
+    const char* checkpoint;
+    const char* output_type;
+    const char* types;
+  } cases[] = {
+      {"tests/fixtures/random-2x48/ckpt.pt", "q8", " as q4, embedding and output as q8\n"},
+      {"tests/fixtures/random-2x48/ckpt.pt", "q4", " as q4\n"},
+      {"tests/fixtures/relatives/hugging_face_untied/model.safetensors", "q8",
+       " as q4, embedding as q8, output as q8\n"},
+      {"tests/fixtures/relatives/hugging_face_untied/model.safetensors", "q4", " as q4, embedding as q8\n"},
+  };
+  for (const auto& each : cases) {
+    REQUIRE(run_program({"convert", each.checkpoint, "-o", model, "--no-text", "--type", "q4", "--calibrate", "none",
+                         "--output-type", each.output_type})
+                .status == 0);
+    CHECK(run_program({"info", model}).out.find(each.types) != std::string::npos);
+  }
+}
+
 TEST_CASE("info: memory follows the options") {
   const ModelFile file;
   const Model model = minnow::test::open_model(file.bytes);
