@@ -1,7 +1,6 @@
 // `minnow bench`: the keys of --json, figures that are numbers, comparison, picture, refusals. No figure is judged.
-#include <thread>
-
 #include "kernels/kernels.hpp"
+#include "minnow/hosted.hpp"
 #include "tests/tools/child.hpp"
 #include "tools/bench/loops.hpp"
 #include "tools/convert/json_reader.hpp"
@@ -140,7 +139,7 @@ TEST_CASE("bench: enough time gives every length and context, for both thread co
   std::vector<std::int64_t> lengths = {16};
   std::vector<std::int64_t> contexts = {0, 8, 16};
   std::vector<std::int64_t> threads = {1, 1, 1};
-  if (const unsigned cores = std::thread::hardware_concurrency(); cores > 1) {
+  if (const unsigned cores = ThreadPool::usable_cores(); cores > 1) {
     lengths.push_back(16);
     contexts.insert(contexts.end(), {0, 8, 16});
     threads.insert(threads.end(), 3, std::min(cores, 8u));

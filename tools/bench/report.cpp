@@ -10,15 +10,6 @@
 namespace minnow {
 namespace {
 
-__attribute__((format(printf, 2, 3))) void append(std::string* out, const char* format, ...) {
-  char line[256];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  *out += line;
-}
-
 constexpr double kGiga = 1e9;
 
 // How far the runs lie apart: half of what is between the least and the most, in percent of the median.
@@ -93,6 +84,15 @@ JsonObject machine_json(const BenchResult& r) {
 }
 
 }  // namespace
+
+void append(std::string* out, const char* format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  *out += line;
+}
 
 std::string bench_table(const BenchResult& r) {
   std::string out;

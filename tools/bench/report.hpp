@@ -9,6 +9,9 @@ std::string bench_table(const BenchResult& result);
 std::string bench_json(const BenchResult& result, const std::string& comparison_or_empty);
 std::string roofline_svg(const BenchResult& result);
 
+// printf to the end of a text, a line at a time: 511 bytes at most.
+__attribute__((format(printf, 2, 3))) void append(std::string* out, const char* format, ...);
+
 // One figure of an older run and of this one; more is better.
 struct Comparison {
   std::string name;

@@ -2,7 +2,6 @@
 // machine reads and multiplies (Williams, Waterman, Patterson: Roofline, 2009). A panel a thread count.
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 
 #include "tools/bench/report.hpp"
@@ -18,15 +17,6 @@ constexpr double kRight = 250;  // room for labels
 constexpr double kTop = 50;
 constexpr double kBottom = 50;
 constexpr double kLine = 14;  // of labels
-
-__attribute__((format(printf, 2, 3))) void append(std::string* out, const char* format, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  *out += line;
-}
 
 std::string escaped(const std::string& text) {
   std::string out;
