@@ -32,16 +32,12 @@ TokenReader::TokenReader(std::string command, TextInput* input, const Tokenizer&
 TokenReader::TokenReader(std::string command, TextInput* input, std::uint32_t n_ids)
     : command_(std::move(command)), input_(input), is_text_(false), n_ids_(n_ids) {}
 
-int TokenReader::scan(std::size_t keep, std::vector<Token>* newest, std::uint64_t most) {
+int TokenReader::scan(std::size_t keep, std::vector<Token>* newest) {
   newest->clear();
   std::vector<Token> tokens;
   do {
     if (const int status = read(&tokens); status != kDone) return status;
     count_ += tokens.size();
-    if (count_ > most) {
-      return complain(command_,
-                      "over " + std::to_string(most) + " tokens; expected at most that, give a part of the text");
-    }
     newest->insert(newest->end(), tokens.begin(), tokens.end());
     if (newest->size() > keep) newest->erase(newest->begin(), newest->end() - static_cast<std::ptrdiff_t>(keep));
   } while (!tokens.empty());

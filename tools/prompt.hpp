@@ -30,8 +30,7 @@ class TokenReader {
 
   // Reads all, and keeps the newest `keep` tokens. Unknown characters that are skipped are counted on stderr; else an
   // error names each with its places and shows the alphabet, and the result is kMisused, as for ids out of range.
-  // More than `most` tokens are an error, told as soon as they are there.
-  int scan(std::size_t keep, std::vector<Token>* newest, std::uint64_t most = UINT64_MAX);
+  int scan(std::size_t keep, std::vector<Token>* newest);
   std::uint64_t count() const { return count_; }  // of all tokens, after scan()
 
   void rewind();

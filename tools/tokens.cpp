@@ -1,6 +1,5 @@
 // `minnow tokens`: text to ids and pieces, and ids back to text.
 #include <cstdio>
-#include <new>
 
 #include "tools/commands.hpp"
 #include "tools/json.hpp"
@@ -10,33 +9,47 @@
 namespace minnow {
 namespace {
 
-// All are kept until they are printed.
-constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 24;
-
 constexpr const char* kCommand = "tokens";
 
-// A piece that is not UTF-8 by itself is shown in JSON with U+FFFD; "lossy" then says so, and the ids tell all.
-void print_json(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
-  bool lossy = false;
-  JsonObject json;
-  json.raw("ids", json_array(ids.size(), [&](std::size_t i) { return std::to_string(ids[i]); }));
-  json.raw("pieces",
-           json_array(ids.size(), [&](std::size_t i) { return json_string(tokenizer.piece(ids[i]), &lossy); }));
-  json.add("lossy", lossy);
-  std::printf("%s\n", json.str().c_str());
-}
-
-void print_pieces(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
-  for (const Token id : ids) std::printf("%6d  '%s'\n", id, printable(tokenizer.piece(id)).c_str());
-}
-
-void print_decoded(const Tokenizer& tokenizer, const std::vector<Token>& ids) {
+// Calls each(token, the one before or -1) for all tokens, again from the beginning.
+template <class Each>
+int for_each_token(TokenReader* reader, const Each& each) {
+  std::vector<Token> tokens;
   Token previous = -1;
-  for (const Token id : ids) {
-    const std::string_view piece = tokenizer.piece(id, previous);
-    std::fwrite(piece.data(), 1, piece.size(), stdout);
-    previous = id;
-  }
+  reader->rewind();
+  do {
+    if (const int status = reader->read(&tokens); status != kDone) return status;
+    for (const Token token : tokens) {
+      each(token, previous);
+      previous = token;
+    }
+  } while (!tokens.empty() && std::ferror(stdout) == 0);
+  return kDone;
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// A piece that is not UTF-8 by itself is shown with U+FFFD; "lossy" then says so, and the ids tell all.
+int print_json(const Tokenizer& tokenizer, TokenReader* reader) {
+  bool lossy = false;
+  const auto comma = [](Token previous) { return std::string(previous < 0 ? "" : ", "); };
+  print("{\"ids\": [");
+  int status = for_each_token(reader, [&](Token id, Token previous) { print(comma(previous) + std::to_string(id)); });
+  if (status != kDone) return status;
+  print("], \"pieces\": [");
+  status = for_each_token(
+      reader, [&](Token id, Token previous) { print(comma(previous) + json_string(tokenizer.piece(id), &lossy)); });
+  print(std::string("], \"lossy\": ") + (lossy ? "true" : "false") + "}\n");
+  return status;
+}
+
+int print_pieces(const Tokenizer& tokenizer, TokenReader* reader) {
+  return for_each_token(
+      reader, [&](Token id, Token) { std::printf("%6d  '%s'\n", id, printable(tokenizer.piece(id)).c_str()); });
+}
+
+int print_decoded(const Tokenizer& tokenizer, TokenReader* reader) {
+  return for_each_token(reader, [&](Token id, Token previous) { print(std::string(tokenizer.piece(id, previous))); });
 }
 
 }  // namespace
@@ -67,26 +80,15 @@ int tokens_command(int argc, char** argv) {
   if (Tokenizer::open(model.model, &tokenizer) != Status::ok) {
     return complain(kCommand, printable(path) + ": the model has no vocabulary");
   }
-  try {
-    TextInput input(kCommand);
-    input.use(decode ? ids_text : text);
-    if (has_file && (status = input.open(file, TextInput::Passes::one)) != kDone) return status;
-    TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
-                                : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
-    std::vector<Token> ids;
-    if ((status = reader.scan(SIZE_MAX, &ids, kMostTokens)) != kDone) return status;
-    if (json) {
-      print_json(tokenizer, ids);
-    } else if (decode) {
-      print_decoded(tokenizer, ids);
-    } else {
-      print_pieces(tokenizer, ids);
-    }
-    return kDone;
-  } catch (const std::bad_alloc&) {
-    return complain(kCommand,
-                    printable(has_file ? file : path) + ": out of memory; give less text, or close other programs");
-  }
+  TextInput input(kCommand);
+  input.use(decode ? ids_text : text);
+  if (has_file && (status = input.open(file, TextInput::Passes::many)) != kDone) return status;
+  TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
+                              : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
+  std::vector<Token> none;
+  if ((status = reader.scan(0, &none)) != kDone) return status;
+  if (json) return print_json(tokenizer, &reader);
+  return decode ? print_decoded(tokenizer, &reader) : print_pieces(tokenizer, &reader);
 }
 
 }  // namespace minnow
