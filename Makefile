@@ -22,6 +22,14 @@
 
 BUILD ?= build
 COMMA := ,
+
+# As many compilers at once as there are cores, up to 8 and with 300 MB each, unless make is told (-j1) or asked for
+# several things, which then come one after the other.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
+MAKEFLAGS += $(shell case "$$MAKEFLAGS" in (*-j*) exit;; esac; n=`getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1`; \
+  m=`sed -n 's/^MemAvailable: *\([0-9]*\)[0-9][0-9][0-9] kB/\1/p' /proc/meminfo 2>/dev/null`; \
+  [ "$$n" -le 8 ] || n=8; [ $$(($${m:-4000} / 300)) -ge $$n ] || n=$$((m / 300)); echo -j$$((n > 1 ? n : 1)))
+endif
 ifeq ($(origin CXX),default)
 CXX := c++
 endif
@@ -88,6 +96,7 @@ endif
 # What most tests include, precompiled where the compiler can: found beside this copy, else the copy itself is read.
 # ccache keeps no object that used one.
 PRECOMPILED := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/common.hpp)
+PRECOMPILED_TOOLS := $(if $(findstring ccache,$(CXX)),,$(BUILD)/precompiled/tools.hpp)
 
 # The kernels' inner loops gain 10 to 30 % from -O3; nothing else does. What else is hot has -O2, with nothing aligned,
 # and the rest of the core is as small as it can be: tests/check/size.sh tells how small.
@@ -100,6 +109,8 @@ COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
 # For the program but tools/quantise, which computes: where it only has to be right, -O0 compiles it in half the time.
 TOOL_FLAGS :=
+# What most of its files include takes a third of their time, so it is precompiled as for the tests.
+TOOL_HEADERS := algorithm cmath cstdio cstring functional map memory string vector
 
 # Instruction sets beyond the target's baseline, by the end of a file's name. Such a file holds nothing that other
 # files could share (`make check`), and is entered only after src/kernels/select.cpp has asked the CPU.
@@ -212,9 +223,10 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
+quick_tool = $(filter tools/%,$(filter-out tools/quantise/%,$(1)))
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/%,$<),$(PIC)) \
   $(if $(filter src/% tools/%,$<),$(PRODUCT_FLAGS)) \
-  $(if $(filter tools/%,$(filter-out tools/quantise/%,$<)),$(TOOL_FLAGS)) $(if $(filter tests/%,$<),$(test_flags))
+  $(if $(call quick_tool,$<),$(TOOL_FLAGS) $(if $(PRECOMPILED_TOOLS),-include $(PRECOMPILED_TOOLS))) $(if $(filter tests/%,$<),$(test_flags))
 COMPILE = @mkdir -p $(@D) && echo "$(CXX) $<" && $(CXX)
 LINK = @mkdir -p $(@D) && echo "$(CXX) -o $@" && $(CXX) $(CXXFLAGS) $(ALONE) $(LDFLAGS) -pthread -o $@
 DEPENDENCIES = -MMD -MP -c -o $@ $<
@@ -227,10 +239,15 @@ $(call object,$(call quick_test,$(TEST_SOURCES))): $(PRECOMPILED)
 $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 	@mkdir -p $(@D) && echo "$(CXX) $<" && cp $< $@ && { $(CXX) -std=c++17 $(FLAGS) $(TEST_FLAGS) -O0 -pthread $(CPPFLAGS) \
 	  $(CXXFLAGS) -MD -MP -MF $@.d -MT $@ -x c++-header -o $@.gch $< 2> /dev/null || rm -f $@.gch; }
+$(call object,$(call quick_tool,$(TOOL_SOURCES))): $(PRECOMPILED_TOOLS)
+$(BUILD)/precompiled/tools.hpp: $(BUILD)/flags
+	@mkdir -p $(@D) && echo "$(CXX) $@" && for name in $(TOOL_HEADERS); do echo "#include <$$name>"; done > $@ && { $(CXX) \
+	  -std=c++17 $(FLAGS) $(PRODUCT_FLAGS) $(TOOL_FLAGS) -pthread $(CPPFLAGS) $(CXXFLAGS) -x c++-header -o $@.gch $@ 2> /dev/null \
+	  || rm -f $@.gch; }
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.
-USED = $(CXX) $(FLAGS) $(PIC) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TOOL_FLAGS) $(PRODUCT_FLAGS) $(TEST_FLAGS) \
+USED = $(CXX) $(FLAGS) $(PIC) $(CORE_FLAGS) $(KERNEL_FLAGS) $(WARM) $(WARM_FLAGS) $(COLD_FLAGS) $(TOOL_FLAGS) $(TOOL_HEADERS) $(PRODUCT_FLAGS) $(TEST_FLAGS) \
   $(BUSY_TESTS) $(CPPFLAGS) $(CXXFLAGS)
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
