@@ -107,7 +107,7 @@ WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(
   src/text/bpe.cpp src/text/split.cpp src/text/tokenizer.cpp src/text/unicode_classes.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
-# For the program but tools/quantise, which computes: where it only has to be right, -O0 compiles it in half the time.
+# For the program, but for what computes in tools/quantise and tools/bench: where it only has to be right, -O0 compiles it in half the time.
 TOOL_FLAGS :=
 # What most of its files include takes a third of their time, so it is precompiled as for the tests.
 TOOL_HEADERS := algorithm cmath cstdio cstring functional map memory string vector
@@ -223,7 +223,7 @@ $(FUZZ_PROGRAMS): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.cpp.o $(filter
   $(BUILD)/libminnow_hosted.a $(BUILD)/libminnow.a
 	$(LINK) -fsanitize=fuzzer $^
 
-quick_tool = $(filter tools/%,$(filter-out tools/quantise/%,$(1)))
+quick_tool = $(filter tools/%,$(filter-out tools/quantise/% tools/bench/loops_%,$(1)))
 folder_flags = $(if $(filter src/%,$(filter-out src/hosted/%,$<)),$(core_flags)) $(if $(filter src/%,$<),$(PIC)) \
   $(if $(filter src/% tools/%,$<),$(PRODUCT_FLAGS)) \
   $(if $(call quick_tool,$<),$(TOOL_FLAGS) $(if $(PRECOMPILED_TOOLS),-include $(PRECOMPILED_TOOLS))) $(if $(filter tests/%,$<),$(test_flags))

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tests/sanitized.hpp"
 #include "tools/convert/refusal.hpp"
 
 namespace minnow::convert::test {
@@ -63,11 +64,11 @@ void check_cut_and_damaged(const std::string& bytes, std::size_t metadata_bytes)
   };
   const std::string whole = shown(bytes);
   REQUIRE_MESSAGE(!is_refusal(whole), whole);
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
+  for (std::size_t size = 0; size < bytes.size(); size += minnow::test::kSanitized ? 3 : 1) {
     const std::string cut = shown(bytes.substr(0, size));
     CHECK_MESSAGE(is_refusal(cut), size, ": ", cut);
   }
-  for (std::size_t at = 0; at < metadata_bytes; ++at) {
+  for (std::size_t at = 0; at < metadata_bytes; at += minnow::test::kSanitized ? 3 : 1) {
     for (const int flip : {1, 0x80, 0xff}) {
       std::string damaged = bytes;
       damaged[at] = static_cast<char>(damaged[at] ^ flip);

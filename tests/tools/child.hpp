@@ -14,20 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.hpp"
 #include "tests/session/rig.hpp"
 #include "tests/temporary.hpp"
 
 namespace minnow::test {
-
-// Sanitizers take memory of their own: what the program needs cannot be measured under them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-inline constexpr bool kSanitized =
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer);
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 struct Outcome {
   int status = -1;  // exit status; 128 + n after signal n

@@ -22,12 +22,13 @@ std::string as_ids(const std::vector<Token>& tokens) {
   return bytes;
 }
 
-// Signals until the program has seen one: the first may come before it listens.
+// Signals, and again after two seconds if the program missed the first, between its look at the flag and its read. A
+// second signal that comes while it is ending kills it.
 int status_after(pid_t child, int signal_number) {
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
-    kill(child, signal_number);
-    usleep(20000);
+  for (int waits = 0; waitpid(child, &status, WNOHANG) == 0; ++waits) {
+    if (waits % 200 == 0) kill(child, signal_number);
+    usleep(10000);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -80,7 +80,7 @@ unsigned long long figure(const std::string& err, const char* name) {
 
 TEST_CASE("run: a prompt of 8 MB from a file or a pipe needs no more memory, and its end decides the text") {
   const ModelFile model;
-  const std::string text = long_text(8000000);
+  const std::string text = long_text(kSanitized ? 800000 : 8000000);
   const std::string file = model.folder.write("prompt", text);
   for (const bool slide : {false, true}) {
     const std::vector<std::string> base = {
@@ -229,7 +229,7 @@ TEST_CASE("run: a pipe that cannot be kept") {
 
 TEST_CASE("eval: a text in less memory than it has bytes") {
   const ModelFile model;
-  const std::string text = long_text(24000000);
+  const std::string text = long_text(kSanitized ? 2400000 : 24000000);
   const std::string file = model.folder.write("text", text);
   const std::string start = model.folder.write("start", text.substr(0, 1000));
   const rlim_t limit = kSanitized ? 0 : 20u << 20;
