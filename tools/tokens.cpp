@@ -5,6 +5,7 @@
 #include "tools/json.hpp"
 #include "tools/load.hpp"
 #include "tools/prompt.hpp"
+#include "tools/signals.hpp"
 
 namespace minnow {
 namespace {
@@ -18,6 +19,7 @@ int for_each_token(TokenReader* reader, const Each& each) {
   Token previous = -1;
   reader->rewind();
   do {
+    if (interrupted()) return kInterrupted;
     if (const int status = reader->read(&tokens); status != kDone) return status;
     for (const Token token : tokens) {
       each(token, previous);
@@ -82,11 +84,15 @@ int tokens_command(int argc, char** argv) {
   }
   TextInput input(kCommand);
   input.use(decode ? ids_text : text);
-  if (has_file && (status = input.open(file, TextInput::Passes::many)) != kDone) return status;
   TokenReader reader = decode ? TokenReader(kCommand, &input, tokenizer.n_tokens())
                               : TokenReader(kCommand, &input, tokenizer, skip_unknown != 0, kPromptEncoding);
-  std::vector<Token> none;
-  if ((status = reader.scan(0, &none)) != kDone) return status;
+  {
+    const SignalGuard signals;
+    if (has_file && (status = input.open(file, TextInput::Passes::many)) != kDone) return status;
+    std::vector<Token> none;
+    if ((status = reader.scan(0, &none)) != kDone) return status;
+  }
+  const SignalGuard signals(SignalGuard::For::text);
   if (json) return print_json(tokenizer, &reader);
   return decode ? print_decoded(tokenizer, &reader) : print_pieces(tokenizer, &reader);
 }

@@ -39,7 +39,7 @@ TEST_CASE("tokens: a piece that is no UTF-8 by itself") {
 }
 
 TEST_CASE("tokens: a text of any length needs no more memory than a short one") {
-  constexpr std::size_t kLength = 4000000;
+  constexpr std::size_t kLength = 2000000;
   const ModelFile file;
   const std::string text = file.folder.write("text", std::string(kLength - 1, 'a') + "b");
   const rlim_t limit = minnow::test::kSanitized ? 0 : 20u << 20;
@@ -65,6 +65,28 @@ TEST_CASE("tokens: nobody reads, or there is no room") {
     CHECK(o.status == 1);
     CHECK(o.one_line_with("minnow: cannot write to stdout: "));
   }
+}
+
+TEST_CASE("tokens: an interrupt ends it with status 130") {
+  const ModelFile file;
+  const std::string text = file.folder.write("text", std::string(1000000, 'a'));
+  int pipe_ends[2];
+  REQUIRE(pipe2(pipe_ends, O_CLOEXEC) == 0);
+  const pid_t child =
+      minnow::test::start_program({"tokens", file.path, "-f", text}, STDIN_FILENO, pipe_ends[1], STDERR_FILENO);
+  close(pipe_ends[1]);
+  char buffer[4096];
+  std::size_t shown = 0;
+  ssize_t n = 0;
+  bool sent = false;
+  while ((n = read(pipe_ends[0], buffer, sizeof buffer)) > 0) {
+    shown += static_cast<std::size_t>(n);
+    if (!sent) sent = kill(child, SIGTERM) == 0;  // most of it does not fit the pipe
+  }
+  close(pipe_ends[0]);
+  CHECK(minnow::test::wait_for(child) == 130);
+  CHECK(sent);
+  CHECK(shown < 12000000);
 }
 
 TEST_CASE("tokens: a model without text") {
