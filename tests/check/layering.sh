@@ -1,6 +1,7 @@
 #!/bin/sh
 # Includes point only downwards in the table of layers below.
-# Quoted includes are written from src/ ("base/bits.hpp"), for the tools from the top ("tools/convert/zip.hpp").
+# Includes of the project's files are quoted, and written from src/ ("base/bits.hpp"), for the tools from the top
+# ("tools/convert/zip.hpp").
 
 # Folder, then the folders that it may include from.
 layers='
@@ -25,7 +26,12 @@ breaches=$(
     esac
     permitted=$(echo "$layers" | awk -v folder="$folder" '$1 == folder { $1 = ""; print $0 " " }')
     [ -n "$permitted" ] || echo "$file: $folder is not in the table of layers"
-    sed -n 's/^ *# *include *"\(.*\)".*/\1/p' "$file" | while read -r header; do
+    sed -n 's/^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*<\(.*\)>.*/\1/p' "$file" | while read -r header; do
+      for place in src src/include .; do
+        [ ! -f "$place/$header" ] || echo "$file: includes <$header>, which is not quoted"
+      done
+    done
+    sed -n 's/^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*"\(.*\)".*/\1/p' "$file" | while read -r header; do
       case $permitted in
         *" ${header%%/*} "*) ;;
         *) echo "$file: includes \"$header\"" ;;

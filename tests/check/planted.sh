@@ -52,6 +52,8 @@ for check in layering file_length weak_symbols core_symbols hosted_symbols stati
 done
 
 echo '#include "kernels/kernels.hpp"' > src/base/up.hpp; expect layering src/base/up.hpp
+echo '#include <kernels/kernels.hpp>' > src/base/up.hpp; expect layering 'src/base/up.hpp: includes <kernels'
+printf '\t#\tinclude\t"kernels/kernels.hpp"\n' > src/base/up.hpp; expect layering src/base/up.hpp
 echo '#include "base/bits.hpp"' > src/include/minnow/extra.hpp; expect layering src/include/minnow/extra.hpp
 echo '#include "session/state.hpp"' > src/text/up.cpp; expect layering src/text/up.cpp
 echo '#include "minnow/hosted.hpp"' > src/api/up.cpp; expect layering src/api/up.cpp
