@@ -101,7 +101,7 @@ refuses() {
 machine_s390x() {
   local cxx="${LAUNCHER-} s390x-linux-gnu-g++" build=build-s390x
   LIBRARIES=-lm cross $build s390x-linux-gnu-g++ || return  # for float_mode.hpp, which does not know this CPU
-  make -s WERROR=1 CXX="$cxx" BUILD=$build/part CXXFLAGS=-O0 TOOL_SOURCES="$(echo tools/*.cpp tools/bake/*.cpp tools/convert/convert.cpp)" \
+  make -s WERROR=1 CXX="$cxx" BUILD=$build/part CXXFLAGS=-O0 TOOL_SOURCES="$(echo tools/*.cpp tools/bake/*.cpp tools/convert/{arguments,convert}.cpp)" \
     LDFLAGS='-static -Wl,--unresolved-symbols=ignore-all' $build/part/minnow > "$work/log" 2>&1 ||
     { fail 's390x: the program does not build'; return; }
   refuses 's390x' ': this machine is big-endian' qemu-s390x-static $build/tests/walk $shipped

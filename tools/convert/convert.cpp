@@ -7,6 +7,7 @@
 #include "minnow/hosted.hpp"
 #include "model/open.hpp"
 #include "tools/commands.hpp"
+#include "tools/convert/arguments.hpp"
 #include "tools/convert/file_hashes.hpp"
 #include "tools/convert/progress.hpp"
 #include "tools/convert/provenance.hpp"
@@ -26,113 +27,6 @@ namespace {
 using namespace convert;
 
 constexpr const char* kCommand = "convert";
-constexpr std::uint32_t kNotGiven = 0xffffffffu;  // of a choice
-
-struct Arguments {
-  std::string checkpoint;
-  std::string model;
-  std::string meta;
-  std::string vocab;
-  std::uint32_t type = static_cast<std::uint32_t>(WeightType::q8);
-  // What the checkpoint may not say.
-  std::uint64_t n_head = 0;      // 0: not given
-  std::uint64_t block_size = 0;  // 0: not given
-  std::uint32_t gelu = kNotGiven;
-  std::uint32_t attention_scale = kNotGiven;
-  std::uint32_t positions = kNotGiven;
-  std::string calibrate = "self";  // or none, auto, a file
-  std::uint32_t output_type = static_cast<std::uint32_t>(WeightType::q8);
-  std::uint64_t calibrate_tokens = 0;  // 0: the default
-  std::uint64_t threads = 0;           // 0: one a core
-  bool no_text = false;
-  bool allow_nonfinite = false;
-  bool ignore_crc = false;
-  bool verbose = false;
-};
-
-// The checkpoint's name with .minnow for its ending.
-std::string default_model_name(const std::string& checkpoint) {
-  const std::string name = file_name_of(checkpoint);
-  const std::size_t dot = name.rfind('.');
-  const std::size_t ending = dot == std::string::npos || dot == 0 ? 0 : name.size() - dot;
-  return checkpoint.substr(0, checkpoint.size() - ending) + ".minnow";
-}
-
-bool parse_arguments(int argc, char** argv, Arguments* out, int* status) {
-  Options options(
-      kCommand, "convert CHECKPOINT [-o MODEL] [options]",
-      "Makes a model file from a checkpoint of nanoGPT, build-nanogpt, minGPT, llm.c, llama2.c, nanochat,\n"
-      "Hugging Face's GPT-2 or the video lecture's GPT, known by its content. Settings are also taken from\n"
-      "GPT-2's config.json or nanochat's meta_<step>.json beside it. Nothing in the checkpoint is executed.");
-  bool model_given = false;
-  bool meta_given = false;
-  bool vocab_given = false;
-  bool calibrate_given = false;
-  options.positional("CHECKPOINT", &out->checkpoint, nullptr);
-  options.text("o", "MODEL", &out->model, &model_given, "the file to write (the checkpoint's name with .minnow)");
-  const auto number = [](auto value) { return static_cast<std::uint32_t>(value); };
-  options.choice("type", "q8|q4|f16|f32",
-                 {{"q8", number(WeightType::q8)},
-                  {"q4", number(WeightType::q4)},
-                  {"f16", number(WeightType::f16)},
-                  {"f32", number(WeightType::f32)}},
-                 &out->type, "how weights are stored (q8)");
-  options.text("meta", "META.PKL", &out->meta, &meta_given,
-               "the symbols (beside the checkpoint, or data/<dataset>/meta.pkl)");
-  options.text("vocab", "FILE", &out->vocab, &vocab_given,
-               "any vocabulary file, its folder, or bytes (looked for beside the checkpoint)");
-  options.text("calibrate", "FILE|auto|self|none", &out->calibrate, &calibrate_given,
-               "of q4: a text or ids like nanoGPT's train.bin; auto: data/<dataset>/train.bin; self: what the model "
-               "writes; none: plain rounding (self)");
-  options.number("calibrate-tokens", "N", 1, 1u << 28, &out->calibrate_tokens, "of it (8192 of self, 24576 of a file)");
-  options.choice("output-type", "q8|q4", {{"q8", number(WeightType::q8)}, {"q4", number(WeightType::q4)}},
-                 &out->output_type, "of q4: how the output matrix, tied with the embedding or not, is stored (q8)");
-  options.number("threads", "N", 1, kMaxWorkers, &out->threads, "they never change the file (one a core)");
-  options.flag("no-text", &out->no_text, "write a model without a vocabulary, for token ids only");
-  options.flag("allow-nonfinite", &out->allow_nonfinite, "accept NaN and infinite weights");
-  options.flag("ignore-crc", &out->ignore_crc, "accept wrong checksums in the checkpoint");
-  options.flag("v", &out->verbose, "list the tensors");
-  options.heading("what a checkpoint may not say:");
-  options.number("n-head", "N", 1, 1u << 28, &out->n_head, "number of heads");
-  options.choice("gelu", "erf|tanh", {{"erf", number(Activation::gelu_erf)}, {"tanh", number(Activation::gelu_tanh)}},
-                 &out->gelu, "the form of GELU (the family's; nanoGPT of February to mid-2023: tanh)");
-  options.choice("attn-scale", "head|embd",
-                 {{"head", number(AttentionScale::head)}, {"embd", number(AttentionScale::embd)}},
-                 &out->attention_scale, "scores times head_size^-0.5, or n_embd^-0.5 (head)");
-  options.choice("positions", "sinusoidal|none",
-                 {{"sinusoidal", number(Positions::sinusoidal)}, {"none", number(Positions::none)}}, &out->positions,
-                 "of a model without a table of positions");
-  options.number("block-size", "N", 1, 1u << 28, &out->block_size, "the longest context, of such a model");
-  if (!options.parse(argc, argv, status)) return false;
-  std::string misuse;
-  if (model_given && out->model.empty()) misuse = "-o: found \"\", expected the name of the file to write";
-  if (out->model == "-") misuse = "-o: found -, expected a file's name: a model is not written to stdout";
-  if (meta_given && out->meta.empty()) misuse = "--meta: found \"\", expected the name of a meta.pkl";
-  if (vocab_given && out->vocab.empty()) misuse = "--vocab: found \"\", expected the name of a vocabulary file";
-  if (vocab_given && out->no_text) misuse = "found both --vocab and --no-text, expected at most one of them";
-  if (vocab_given && meta_given) misuse = "found both --vocab and --meta, expected at most one of them";
-  if (meta_given && out->no_text) misuse = "found both --meta and --no-text, expected at most one of them";
-  const bool q4 = out->type == number(WeightType::q4);
-  if (calibrate_given && out->calibrate.empty())
-    misuse = "--calibrate: found \"\", expected a file, auto, self or none";
-  if (calibrate_given && !q4 && out->calibrate != "none") misuse = "found --calibrate, expected --type q4 with it";
-  if (out->calibrate_tokens != 0 && (!q4 || out->calibrate == "none")) {
-    misuse = "found --calibrate-tokens, expected --type q4 and a calibration with it";
-  }
-  if (out->allow_nonfinite && q4 && out->calibrate != "none") {
-    misuse =
-        "found --allow-nonfinite with a calibration, which computes with every weight; expected --calibrate none "
-        "with it, or another --type";
-  }
-  if (out->output_type == number(WeightType::q4) && !q4) misuse = "found --output-type q4, expected --type q4 with it";
-  if (!misuse.empty()) {
-    *status = complain(kCommand, misuse, kMisused);
-    return false;
-  }
-  if (!model_given) out->model = default_model_name(out->checkpoint);
-  return true;
-}
-
 void list_tensors(const Checkpoint& checkpoint) {
   for (const StoredTensor& tensor : checkpoint.tensors) {
     std::fprintf(stderr, "%-44s %-14s %s\n", quoted(tensor.name).c_str(), shape_text(tensor).c_str(),
@@ -370,7 +264,7 @@ class Conversion {
 int convert_command(int argc, char** argv) {
   Arguments arguments;
   int status = kDone;
-  if (!parse_arguments(argc, argv, &arguments, &status)) return status;
+  if (!parse_arguments(argc, argv, kCommand, &arguments, &status)) return status;
   if (!host_is_little_endian()) {
     return complain(kCommand, "this machine is big-endian; expected a little-endian one; convert on another machine");
   }
