@@ -23,10 +23,11 @@
 BUILD ?= build
 COMMA := ,
 
-# As many compilers at once as there are cores, up to 8 and with 300 MB each, unless make is told (-j1) or asked for
-# several things, which then come one after the other.
+# As many compilers at once as there are cores, up to 8 and with 300 MB each, unless make is told (-j1), is started by
+# another make, or is asked for several things, which then come one after the other.
 ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
-MAKEFLAGS += $(shell case "$$MAKEFLAGS" in (*-j*) exit;; esac; n=`getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1`; \
+MAKEFLAGS += $(shell case " $$MAKEFLAGS $$GNUMAKEFLAGS" in (*" -j"*|*" --jobs"*|" j"*) exit;; esac; \
+  n=`getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1`; \
   m=`sed -n 's/^MemAvailable: *\([0-9]*\)[0-9][0-9][0-9] kB/\1/p' /proc/meminfo 2>/dev/null`; \
   [ "$$n" -le 8 ] || n=8; [ $$(($${m:-4000} / 300)) -ge $$n ] || n=$$((m / 300)); echo -j$$((n > 1 ? n : 1)))
 endif
@@ -235,15 +236,16 @@ $(BUILD)/obj/%.cpp.o: %.cpp $(BUILD)/flags
 $(BUILD)/obj/%.c.o: %.c $(BUILD)/flags
 	$(COMPILE) -x c -std=c99 $(FLAGS) $(folder_flags) $(CPPFLAGS) $(CXXFLAGS) $(DEPENDENCIES)
 
+# Moved to its place when whole; where the compiler cannot, the header is read.
+precompile = -x c++-header -o $@.gch.new $(1) 2> /dev/null && mv $@.gch.new $@.gch || rm -f $@.gch $@.gch.new
 $(call object,$(call quick_test,$(TEST_SOURCES))): $(PRECOMPILED)
 $(BUILD)/precompiled/common.hpp: tests/common.hpp $(BUILD)/flags | doctest
 	@mkdir -p $(@D) && echo "$(CXX) $<" && cp $< $@ && { $(CXX) -std=c++17 $(FLAGS) $(TEST_FLAGS) -O0 -pthread $(CPPFLAGS) \
-	  $(CXXFLAGS) -MD -MP -MF $@.d -MT $@ -x c++-header -o $@.gch $< 2> /dev/null || rm -f $@.gch; }
+	  $(CXXFLAGS) -MD -MP -MF $@.d -MT $@ $(call precompile,$<); }
 $(call object,$(call quick_tool,$(TOOL_SOURCES))): $(PRECOMPILED_TOOLS)
 $(BUILD)/precompiled/tools.hpp: $(BUILD)/flags
 	@mkdir -p $(@D) && echo "$(CXX) $@" && for name in $(TOOL_HEADERS); do echo "#include <$$name>"; done > $@ && { $(CXX) \
-	  -std=c++17 $(FLAGS) $(PRODUCT_FLAGS) $(TOOL_FLAGS) -pthread $(CPPFLAGS) $(CXXFLAGS) -x c++-header -o $@.gch $@ 2> /dev/null \
-	  || rm -f $@.gch; }
+	  -std=c++17 $(FLAGS) $(PRODUCT_FLAGS) $(TOOL_FLAGS) -pthread $(CPPFLAGS) $(CXXFLAGS) $(call precompile,$@); }
 
 # Each changes only when what it lists does: the compiler and flags, and then everything is compiled again; the
 # sources, and then the libraries are made again, without what has gone.

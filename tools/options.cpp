@@ -26,7 +26,7 @@ std::string help_entry(const std::string& left, std::string_view help) {
   constexpr std::size_t kWidth = 110;
   const std::string below = "\n" + std::string(kColumn, ' ');
   std::string out = "  " + left;
-  out += out.size() < kColumn ? std::string(kColumn - out.size(), ' ') : below;
+  out += out.size() + 1 < kColumn ? std::string(kColumn - out.size(), ' ') : below;
   std::size_t column = kColumn;  // where the last line ends
   while (!help.empty()) {
     const std::string_view word = help.substr(0, help.find(' '));

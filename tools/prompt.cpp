@@ -78,7 +78,8 @@ int TokenReader::take_text(std::vector<Token>* out) {
   const std::string_view text = std::string_view(pending_).substr(at_);
   const std::size_t settled = at_ + (over_ ? text.size() : tokenizer_.cut(text, encoding_));
   if (!over_ && settled == at_) {
-    try_from_ = 2 * pending_.size();  // so that all the looking is linear in the text
+    // So that all the looking is linear in the text.
+    try_from_ = std::min<std::size_t>(2 * pending_.size(), kLongestPart + 1);
     if (pending_.size() <= kLongestPart) return kDone;
     return complain(command_, "over " + std::to_string(kLongestPart) +
                                   " bytes of text that must be encoded together, without a place to cut it");

@@ -56,8 +56,9 @@ int TextInput::spool() {
   if (spool_ >= 0 && write_all(spool_, at_, buffer_.data(), buffer_.size())) return kDone;
   const int error = errno;
   if (error == EINTR) return kInterrupted;
-  return complain(command_, name_ + ": cannot be kept in " + printable(system::temporary_folder()) + " for a second reading: " +
-                                std::strerror(error) + "; set TMPDIR to a folder with room, or give a regular file");
+  return complain(command_, name_ + ": cannot be kept in " + printable(system::temporary_folder()) +
+                                " for a second reading: " + std::strerror(error) +
+                                "; set TMPDIR to a folder with room, or give a regular file");
 }
 
 void TextInput::end_first_pass() {

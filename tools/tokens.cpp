@@ -91,6 +91,7 @@ int tokens_command(int argc, char** argv) {
     if (has_file && (status = input.open(file, TextInput::Passes::many)) != kDone) return status;
     std::vector<Token> none;
     if ((status = reader.scan(0, &none)) != kDone) return status;
+    if (interrupted()) return kInterrupted;  // while the last piece was encoded
   }
   const SignalGuard signals(SignalGuard::For::text);
   if (json) return print_json(tokenizer, &reader);

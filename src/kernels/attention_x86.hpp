@@ -8,9 +8,9 @@
 namespace minnow {
 namespace {
 
-// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds. One query has
-// halves converted as fast as memory delivers them, but keys are 8 streams that start anew every tile, so that they
-// arrive too late on their own. Floats gain nothing.
+// Scores of `Queries` queries with `Blocks` blocks of 8 positions, each its own chain of multiply-adds. For one query
+// keys in halves are prefetched: it converts them as fast as memory delivers them, but they are 8 streams that start
+// anew every tile and arrive too late on their own. Keys in floats gain nothing by it.
 template <class Element, int Queries, int Blocks>
 void score_blocks(const ScoreArgs& a, const float* q, const std::byte* keys, float* out) {
   constexpr std::size_t kRowBytes = kKeyLanes * Element::kBytes;
@@ -55,9 +55,9 @@ void score_queries(const ScoreArgs& a, const float* q, const std::byte* keys, st
   if constexpr (Blocks > 1) score_queries<Element, Queries, Blocks / 2>(a, q, keys, blocks, out);
 }
 
-// Eight queries at a time with `Blocks` blocks; what is left is done too, or, a `Tail`, left to others. Returns
+// Eight queries at a time with `Blocks` blocks; what is left is done too, or, with `LeaveRest`, left to others. Returns
 // how many queries are left.
-template <class Element, int Blocks, bool Tail = false>
+template <class Element, int Blocks, bool LeaveRest = false>
 std::uint32_t attention_scores(const ScoreArgs& a) {
   const std::size_t block_bytes = std::size_t{a.head_size} * kKeyLanes * Element::kBytes;
   const std::uint32_t before = a.first_slot % kKeyLanes;  // lanes of the first block in front of first_slot
@@ -69,7 +69,7 @@ std::uint32_t attention_scores(const ScoreArgs& a) {
   for (; j >= 8; j -= 8, q += 8 * a.q_pitch, out += 8 * a.out_pitch) {
     score_queries<Element, 8, Blocks>(a, q, keys, blocks, out);
   }
-  if (Tail) return j;
+  if constexpr (LeaveRest) return j;
   for (; j >= 4; j -= 4, q += 4 * a.q_pitch, out += 4 * a.out_pitch) {
     score_queries<Element, 4, 2>(a, q, keys, blocks, out);
   }
@@ -126,8 +126,8 @@ void mix_queries(const MixArgs& a, const float* p, const float* c, std::uint32_t
   if constexpr (Vectors > 1) mix_queries<Element, Queries, Vectors / 2>(a, p, c, dim, o);
 }
 
-// Likewise.
-template <class Element, int Vectors, bool Tail = false>
+// Eight queries at a time with `Vectors` vectors of dimensions; the rest as in attention_scores().
+template <class Element, int Vectors, bool LeaveRest = false>
 std::uint32_t attention_mix(const MixArgs& a) {
   const float* p = a.p;
   const float* c = a.c;
@@ -136,7 +136,7 @@ std::uint32_t attention_mix(const MixArgs& a) {
   for (; j >= 8; j -= 8, p += 8 * a.p_pitch, c += 8, o += 8 * a.o_pitch) {
     mix_queries<Element, 8, Vectors>(a, p, c, 0, o);
   }
-  if (Tail) return j;
+  if constexpr (LeaveRest) return j;
   for (; j >= 4; j -= 4, p += 4 * a.p_pitch, c += 4, o += 4 * a.o_pitch) mix_queries<Element, 4, 2>(a, p, c, 0, o);
   for (; j > 0; --j, p += a.p_pitch, ++c, o += a.o_pitch) mix_queries<Element, 1, 8>(a, p, c, 0, o);
   return 0;

@@ -10,8 +10,11 @@ namespace minnow {
 namespace {
 
 // A sum of magnitude below 2^22 that starts here is the bits of 1.5 * 2^23 plus that sum as a float. Taking the float
-// away again converts it exactly, on a port that the products leave free on Intel's recent cores; a conversion is not.
+// away again converts it exactly, and on Intel's recent cores on a port that the products leave free, unlike a
+// conversion.
 constexpr std::int32_t kSumStart = 0x4b400000;
+static_assert(kRoundMagic == 8388608 + (kSumStart - 0x4b000000), "0x4b000000 is 2^23, where a bit is 1");
+static_assert(32 * 127 * 128 < 1 << 22, "a group's sum, with the largest activations and weights");
 __m256 float_sum(__m256i dot) { return _mm256_sub_ps(_mm256_castsi256_ps(dot), _mm256_set1_ps(kRoundMagic)); }
 
 // Four products in one instruction, unsigned times signed. q8: flipping a weight's sign bit adds 128 to it, and

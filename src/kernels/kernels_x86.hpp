@@ -1,6 +1,6 @@
 // Everything that the x86-64 vector tables share (shared.hpp): for kernels_avx2.cpp alone, compiled with its flags.
 // Same functions in the same order as kernels_ref.cpp and kernels_arm.hpp, those on rows of numbers in rows_x86.hpp,
-// the matrix products in matmul_x86.hpp.
+// the matrix products in matmul_x86.hpp, attention in attention_x86.hpp.
 // The loops over blocks, tokens and vectors of a tile are unrolled by name: only then does the compiler keep the tile's
 // sums in registers.
 #pragma once

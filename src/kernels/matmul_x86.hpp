@@ -24,18 +24,18 @@ void store_tile(const MatmulArgs& args, std::size_t block, std::size_t t, const 
 }
 
 // While the tokens of a batch pass by the weights of some blocks, memory would rest: every tile asks for its share of
-// the blocks that come next, a little with each group, of which they hold `Bytes`.
+// the blocks that come next, a little with each group of columns, which is `Bytes` in all of its blocks.
 template <std::uint32_t Bytes, std::uint32_t Tokens>
 struct Ahead {
-  static constexpr std::uint32_t kBatch = 32;  // of fewer tokens the tiles leave some to the next blocks' first tile
-  const std::byte* from;                       // these blocks
+  const std::byte* from;  // these blocks
   std::size_t share;
   std::size_t at;
 
   Ahead(const MatmulArgs& args, const std::byte* blocks, std::size_t t)
       : from(blocks), share(Bytes * Tokens / args.tokens), at(args.groups * (Bytes + share * (t / Tokens))) {}
   void step() {
-    prefetch<Bytes * Tokens / kBatch>(from, at);
+    // Of fewer tokens the tiles leave some to the next blocks' first.
+    prefetch<Bytes * Tokens / kDefaultBatch>(from, at);
     at += share;
   }
 };

@@ -160,7 +160,7 @@ TEST_CASE("legacy torch: what follows the pickles is not read with them" * docte
     if (before == 0 || peak == 0) return 9;  // no /proc
     return peak - before <= 2048 ? 7 : 6;
   });
-  CHECK(status == 7);
+  if (status != 9) CHECK(status == 7);
 }
 
 TEST_CASE("legacy torch: a whole model") {
