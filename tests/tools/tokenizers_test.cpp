@@ -172,4 +172,35 @@ TEST_CASE("tokenizers: eval takes a text as plain text") {
   CHECK(by_text.out == by_ids.out);
 }
 
+TEST_CASE("tokenizers: a signal while text that cannot be cut is encoded ends tokens") {
+  const ModelFile file(with_tokenizer(byte_level(false)));
+  const std::string text(4 << 20, 'a');
+  int ends[2];
+  REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  REQUIRE(null >= 0);
+  const pid_t child = start_program({"tokens", file.path, "-f", "-"}, ends[0], null, STDERR_FILENO);
+  close(ends[0]);
+  close(null);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t n = write(ends[1], text.data() + at, text.size() - at);
+    REQUIRE(n > 0);
+    at += static_cast<std::size_t>(n);
+  }
+  close(ends[1]);
+  usleep(80000);  // it has read all of it by now, and encodes it at once
+  kill(child, SIGTERM);
+  CHECK(wait_for(child) == 130);
+}
+
+TEST_CASE("tokenizers: text that cannot be cut is refused from 16 MiB on" * doctest::skip(kSanitized)) {
+  const ModelFile file(with_tokenizer(byte_level(false)));
+  const std::string text = file.folder.write("text", std::string((17u << 20), 'a'));
+  const Outcome o = run_program({"tokens", file.path, "-f", text});
+  CHECK(o.status == 1);
+  CHECK(o.out.empty());
+  CHECK(o.one_line_with("over 16777216 bytes of text that must be encoded together"));
+}
+
 }  // namespace minnow::test
