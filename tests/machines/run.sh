@@ -33,8 +33,9 @@ cross() {
     > "$work/log" 2>&1 &&
     walk "$build" "${cxx/g++/gcc}" 2> "$work/log" || { fail "$build: does not build"; return 1; }
 }
+# In a folder of this run's own, since others may do the same with BUILD at this time.
 walk() {
-  $2 -std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -Isrc/include -static -o "$1/tests/walk" "$here/walk.c" \
+  $2 -std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Werror -Isrc/include -static -o "$work/walk-$(basename "$1")" "$here/walk.c" \
     "$1/libminnow.a" ${LIBRARIES-}
 }
 
@@ -51,7 +52,7 @@ runs() {
   shift 3
   hashes here "$@" "$build/tests/logit_hash" --quick
   if cmp -s "$work/native.hashes" "$work/here.hashes"; then ok "$title: the same hashes"; else fail "$title: hashes"; fi
-  "$@" "$build/tests/walk" $shipped > "$work/here.text" 2> "$work/log"
+  "$@" "$work/walk-$(basename "$build")" $shipped > "$work/here.text" 2> "$work/log"
   if cmp -s "$work/native.text" "$work/here.text"; then ok "$title: the same text"; else fail "$title: text"; fi
   found=$(sed -n 's/^isa //p' "$work/log")
   if [ "$found" = "$isa" ]; then ok "$title: takes $isa ($((SECONDS - start)) s)"; else
@@ -104,7 +105,7 @@ machine_s390x() {
   make -s WERROR=1 CXX="$cxx" BUILD=$build/part CXXFLAGS=-O0 TOOL_SOURCES="$(echo tools/*.cpp tools/bake/*.cpp tools/convert/{arguments,convert}.cpp)" \
     LDFLAGS='-static -Wl,--unresolved-symbols=ignore-all' $build/part/minnow > "$work/log" 2>&1 ||
     { fail 's390x: the program does not build'; return; }
-  refuses 's390x' ': this machine is big-endian' qemu-s390x-static $build/tests/walk $shipped
+  refuses 's390x' ': this machine is big-endian' qemu-s390x-static "$work/walk-$build" $shipped
   refuses 's390x, run' ': this machine is big-endian' qemu-s390x-static $build/part/minnow run $shipped
   refuses 's390x, convert' ': this machine is big-endian' qemu-s390x-static $build/part/minnow convert $fixture \
     -o "$work/refused.minnow"
@@ -113,10 +114,9 @@ machine_s390x() {
 
 # The core with another C library, by its compiler for C: there is none for C++, and none is needed.
 machine_musl() {
-  mkdir -p build-musl/tests
-  musl-gcc -std=c99 -O1 -Isrc/include -static -o build-musl/tests/walk "$here/walk.c" "$native/libminnow.a" > "$work/log" 2>&1 ||
+  musl-gcc -std=c99 -O1 -Isrc/include -static -o "$work/walk-musl" "$here/walk.c" "$native/libminnow.a" > "$work/log" 2>&1 ||
     { fail 'musl: does not build'; return; }
-  build-musl/tests/walk $shipped > "$work/here.text" 2> "$work/log"
+  "$work/walk-musl" $shipped > "$work/here.text" 2> "$work/log"
   if cmp -s "$work/native.text" "$work/here.text"; then ok 'musl: the same text'; else fail 'musl: text'; fi
 }
 
@@ -125,7 +125,7 @@ for type in f32 f16 q8 q4; do
     fail "convert --type $type"
 done
 hashes native "$native/tests/logit_hash" --quick || fail 'hashes of the native build'
-walk "$native" cc && "$native/tests/walk" $shipped > "$work/native.text" 2> "$work/log" || fail 'walk of the native build'
+walk "$native" cc && "$work/walk-$(basename "$native")" $shipped > "$work/native.text" 2> "$work/log" || fail 'walk of the native build'
 for machine in "$@"; do "machine_$machine"; done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
