@@ -108,7 +108,8 @@ WARM := src/base/crc32.cpp src/kernels/kernels_ref.cpp $(if $(filter-out none,$(
   src/text/bpe.cpp src/text/split.cpp src/text/tokenizer.cpp src/text/unicode_classes.cpp)
 COLD_FLAGS := -Os
 core_flags = $(CORE_FLAGS) $(if $(filter $(WARM),$<),$(WARM_FLAGS),$(if $(filter src/kernels/kernels_%,$<),$(KERNEL_FLAGS),$(COLD_FLAGS)))
-# For the program, but for what computes in tools/quantise and tools/bench: where it only has to be right, -O0 compiles it in half the time.
+# For the program, but for what computes in tools/quantise and tools/bench: where it only has to be right, -O0 compiles it
+# in half the time.
 TOOL_FLAGS :=
 # What most of its files include takes a third of their time, so it is precompiled as for the tests.
 TOOL_HEADERS := algorithm cmath cstdio cstring functional map memory string vector
